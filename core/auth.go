@@ -1,0 +1,205 @@
+package core
+
+import (
+	"net/http"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/edgeauth/edgeauth/core/internal/cookie"
+	"github.com/edgeauth/edgeauth/core/internal/jwe"
+	"github.com/edgeauth/edgeauth/core/internal/weburl"
+)
+
+const (
+	defaultBasePath  = "/auth"
+	defaultMaxAge    = 30 * 24 * time.Hour
+	defaultUpdateAge = 24 * time.Hour
+	checkMaxAge      = 15 * time.Minute // of the state, nonce and PKCE cookies
+)
+
+// Auth is a checked configuration that answers requests. It is safe for concurrent use.
+type Auth struct {
+	config    Config
+	env       environment
+	log       Logger
+	transport http.RoundTripper
+	trustHost bool
+
+	secrets  []string // newest first
+	basePath string
+	strategy Strategy
+	maxAge   time.Duration
+	update   time.Duration
+
+	providers []*provider
+	plain     cookieSet // for http
+	secure    cookieSet // for https
+	state     *jwe.Ring // seals the state parameter
+}
+
+// New checks the configuration and prepares what requests share. It returns every mistake
+// at once, joined, each an *Error whose kind is the mistake's name in the contract and
+// whose message tells the fix.
+func New(config Config) (*Auth, error) {
+	a := configure(config)
+	if err := a.check(); err != nil {
+		return nil, err
+	}
+	a.warn()
+	return a, nil
+}
+
+func configure(config Config) *Auth {
+	if config.Getenv == nil {
+		config.Getenv = os.Getenv
+	}
+	env := readEnvironment(config.Getenv)
+	a := &Auth{
+		config:    config,
+		env:       env,
+		log:       config.Logger.withDefaults(config.Debug),
+		transport: config.Transport,
+		trustHost: config.TrustHost == On || config.TrustHost == Auto && env.trustHost,
+		secrets:   append([]string(nil), config.Secret...),
+		basePath:  config.BasePath,
+		strategy:  config.Session.Strategy,
+		maxAge:    config.Session.MaxAge,
+		update:    config.Session.UpdateAge,
+	}
+	if a.transport == nil {
+		a.transport = defaultTransport()
+	}
+	if len(a.secrets) == 0 {
+		a.secrets = env.secrets
+	}
+	if a.basePath == "" {
+		a.basePath = defaultBasePath
+		if env.url != nil {
+			a.basePath = env.url.Path
+		}
+	}
+	if !strings.HasPrefix(a.basePath, "/") {
+		a.basePath = "/" + a.basePath
+	}
+	if a.strategy == StrategyAuto {
+		a.strategy = StrategyJWT
+		if config.Adapter != nil {
+			a.strategy = StrategyDatabase
+		}
+	}
+	if a.maxAge == 0 {
+		a.maxAge = defaultMaxAge
+	}
+	if a.update == 0 {
+		a.update = defaultUpdateAge
+	}
+	a.update = max(a.update, 0)
+	for _, p := range config.Providers {
+		a.providers = append(a.providers, newProvider(p, config.Getenv))
+	}
+	a.plain = newCookieSet(a.secrets, false)
+	a.secure = newCookieSet(a.secrets, true)
+	a.state = jwe.NewRing(a.secrets, "encodedState")
+	return a
+}
+
+// provider gives the configured provider of that id, or nil.
+func (a *Auth) provider(id string) *provider {
+	for _, p := range a.providers {
+		if p.id == id {
+			return p
+		}
+	}
+	return nil
+}
+
+// origin is the public origin that a request was sent to: that of AUTH_URL, else what the
+// forwarding headers say, else the Host header.
+func (a *Auth) origin(r *http.Request) (string, bool) {
+	if a.env.url != nil {
+		return a.env.url.Origin(), true
+	}
+	scheme := "http"
+	if r.TLS != nil || r.URL.Scheme == "https" {
+		scheme = "https"
+	}
+	host := r.Header.Get("X-Forwarded-Host")
+	if host == "" {
+		host = r.Host
+	}
+	if proto := r.Header.Get("X-Forwarded-Proto"); proto != "" {
+		if u, ok := weburl.Parse(strings.TrimSuffix(proto, ":") + "://" + host); ok && !u.Opaque {
+			return u.Origin(), true
+		}
+	}
+	if u, ok := weburl.Parse(scheme + "://" + host); ok {
+		return u.Origin(), true
+	}
+	u, ok := weburl.Parse(scheme + "://" + r.Host)
+	if !ok {
+		return "", false
+	}
+	return u.Origin(), true
+}
+
+// A sealedCookie is one of the handler's cookies with its attributes and, where its value
+// is sealed, the keys, which are bound to the cookie's name.
+type sealedCookie struct {
+	name string
+	opts cookie.Options
+	ring *jwe.Ring
+}
+
+// with gives the cookie with a value.
+func (c *sealedCookie) with(value string) cookie.Cookie {
+	return cookie.Cookie{Name: c.name, Value: value, Options: c.opts}
+}
+
+// cleared gives the cookie that makes a browser forget it.
+func (c *sealedCookie) cleared() cookie.Cookie {
+	out := c.with("")
+	out.MaxAge = -1
+	return out
+}
+
+// cookieSet is the handler's cookies for one scheme: protocol facts 49 and 50.
+type cookieSet struct {
+	session, callbackURL, csrf, pkce, state, nonce sealedCookie
+}
+
+func newCookieSet(secrets []string, secure bool) cookieSet {
+	prefix, hostPrefix := "", ""
+	if secure {
+		prefix, hostPrefix = "__Secure-", "__Host-"
+	}
+	base := cookie.Options{HTTPOnly: true, SameSite: "lax", Path: "/", Secure: secure}
+	check := base
+	check.MaxAge = int(checkMaxAge / time.Second)
+	sealed := func(name string, opts cookie.Options) sealedCookie {
+		return sealedCookie{name: name, opts: opts, ring: jwe.NewRing(secrets, name)}
+	}
+	return cookieSet{
+		session:     sealed(prefix+"authjs.session-token", base),
+		callbackURL: sealedCookie{name: prefix + "authjs.callback-url", opts: base},
+		csrf:        sealedCookie{name: hostPrefix + "authjs.csrf-token", opts: base},
+		pkce:        sealed(prefix+"authjs.pkce.code_verifier", check),
+		state:       sealed(prefix+"authjs.state", check),
+		nonce:       sealed(prefix+"authjs.nonce", base),
+	}
+}
+
+// cookiesFor chooses the cookies by the public scheme, unless the configuration fixes it.
+func (a *Auth) cookiesFor(origin string) *cookieSet {
+	secure := strings.HasPrefix(origin, "https:")
+	switch a.config.UseSecureCookies {
+	case On:
+		secure = true
+	case Off:
+		secure = false
+	}
+	if secure {
+		return &a.secure
+	}
+	return &a.plain
+}

@@ -1,0 +1,178 @@
+package core
+
+import (
+	"errors"
+	"strings"
+
+	"github.com/edgeauth/edgeauth/core/internal/weburl"
+)
+
+// minSecretLength is the contract's minimum for a secret, in characters.
+const minSecretLength = 32
+
+// check finds every mistake in the configuration. It returns them joined, each an
+// *Error with a kind of its own and a message that tells the fix.
+func (a *Auth) check() error {
+	var errs []error
+	add := func(kind Kind, message string) { errs = append(errs, fail(kind, message, nil)) }
+
+	if len(a.secrets) == 0 {
+		add(ErrMissingSecret, "no secret: set AUTH_SECRET, or Config.Secret, to at least 32 random characters (openssl rand -hex 32)")
+	}
+	for _, secret := range a.secrets {
+		if secret == "" {
+			add(ErrMissingSecret, "Config.Secret has an empty entry: remove it")
+		}
+	}
+	if !a.trustHost && a.env.url == nil {
+		add(ErrUntrustedHost, "the host is not trusted: set AUTH_URL to the site's public URL, or AUTH_TRUST_HOST to true (Config.TrustHost) if the platform sets the Host header safely")
+	}
+	if a.transport == nil && a.hasOAuth() {
+		add(ErrInvalidConfig, "Config.Transport is nil: in a wasm build set it to edge.Transport")
+	}
+	errs = append(errs, a.checkProviders()...)
+	errs = append(errs, a.checkAdapter()...)
+	return errors.Join(errs...)
+}
+
+// warn tells what works, but should not stay as it is.
+func (a *Auth) warn() {
+	for i, secret := range a.secrets {
+		if len(secret) < minSecretLength {
+			a.log.Warn("short-secret", "secret", i, "characters", len(secret), "fix", "use at least 32 random characters (openssl rand -hex 32)")
+		}
+	}
+	if a.config.Debug {
+		a.log.Warn("debug-enabled")
+	}
+	if a.config.SkipCSRFCheck {
+		a.log.Warn("csrf-disabled")
+	}
+}
+
+func (a *Auth) hasOAuth() bool {
+	for _, p := range a.providers {
+		if p.oauth != nil {
+			return true
+		}
+	}
+	return false
+}
+
+func (a *Auth) checkProviders() []error {
+	var errs []error
+	add := func(kind Kind, message string) { errs = append(errs, fail(kind, message, nil)) }
+
+	if len(a.config.Providers) == 0 {
+		add(ErrInvalidProvider, "Config.Providers is empty: name at least one provider")
+	}
+	seen := map[string]bool{}
+	for _, p := range a.providers {
+		quoted := `"` + p.id + `"`
+		switch {
+		case p.id == "" || strings.ContainsAny(p.id, "/?#%") || p.id == "undefined":
+			add(ErrInvalidProvider, "a provider has the id "+quoted+": an id is a path segment of the URL")
+		case seen[p.id]:
+			add(ErrInvalidProvider, "two providers have the id "+quoted+": give one of them another")
+		}
+		seen[p.id] = true
+		switch {
+		case p.oauth != nil:
+			errs = append(errs, p.oauth.check()...)
+		case p.email != nil && p.email.Send == nil:
+			add(ErrInvalidProvider, "provider "+quoted+" has no Send function")
+		case p.login != nil && p.login.Authorize == nil:
+			add(ErrMissingAuthorize, "provider "+quoted+" has no Authorize function")
+		}
+	}
+	return errs
+}
+
+func (c *oauthClient) check() []error {
+	var errs []error
+	add := func(kind Kind, message string) {
+		errs = append(errs, fail(kind, `provider "`+c.ID+`": `+message, nil))
+	}
+	if c.ClientID == "" {
+		add(ErrInvalidProvider, "no client id: set ClientID or "+providerVariable(c.ID, "ID"))
+	}
+	if c.ClientSecret == "" && c.ClientAuth != ClientAuthNone {
+		add(ErrInvalidProvider, "no client secret: set ClientSecret or "+providerVariable(c.ID, "SECRET")+", or ClientAuth to none for a public client")
+	}
+	if c.Issuer == "" {
+		if c.OIDC {
+			add(ErrInvalidEndpoints, "no issuer: set Issuer or "+providerVariable(c.ID, "ISSUER"))
+		} else if c.Authorization.URL == "" || c.Token.URL == "" || c.UserInfo.URL == "" {
+			add(ErrInvalidEndpoints, "without an issuer the authorization, token and userinfo endpoints are all required")
+		}
+	}
+	for _, e := range [...]struct{ name, url string }{
+		{"Issuer", c.Issuer}, {"Authorization", c.Authorization.URL}, {"Token", c.Token.URL}, {"UserInfo", c.UserInfo.URL},
+	} {
+		if e.url == "" {
+			continue
+		}
+		if u, ok := weburl.Parse(e.url); !ok || u.Scheme != "https" && u.Scheme != "http" {
+			add(ErrInvalidEndpoints, e.name+" is not an http or https URL")
+		}
+	}
+	switch c.ClientAuth {
+	case "", ClientSecretBasic, ClientSecretPost, ClientAuthNone:
+	default:
+		add(ErrInvalidProvider, `unknown ClientAuth "`+string(c.ClientAuth)+`"`)
+	}
+	for _, check := range c.Checks {
+		switch check {
+		case CheckPKCE, CheckState, CheckNonce, CheckNone:
+		default:
+			add(ErrInvalidProvider, `unknown check "`+string(check)+`"`)
+		}
+	}
+	return errs
+}
+
+// checkAdapter names what is missing for this configuration.
+func (a *Auth) checkAdapter() []error {
+	var hasEmail, hasCredentials, hasOthers bool
+	for _, p := range a.providers {
+		hasEmail = hasEmail || p.email != nil
+		hasCredentials = hasCredentials || p.login != nil
+		hasOthers = hasOthers || p.login == nil
+	}
+	strategy := a.config.Session.Strategy
+	switch strategy {
+	case StrategyAuto, StrategyJWT, StrategyDatabase:
+	default:
+		return []error{fail(ErrUnsupportedStrategy, `Config.Session.Strategy "`+string(strategy)+`" is unknown: use "jwt" or "database"`, nil)}
+	}
+	if strategy == StrategyDatabase && hasCredentials && !hasOthers {
+		return []error{fail(ErrUnsupportedStrategy, "credentials can't sign in with database sessions: use the jwt strategy", nil)}
+	}
+	adapter := a.config.Adapter
+	if adapter == nil {
+		switch {
+		case hasEmail:
+			return []error{fail(ErrMissingAdapter, "signing in by e-mail needs Config.Adapter", nil)}
+		case strategy == StrategyDatabase:
+			return []error{fail(ErrMissingAdapter, "the database strategy needs Config.Adapter", nil)}
+		}
+		return nil
+	}
+	needed := adapter.userMethods()
+	if hasEmail {
+		needed = append(needed, adapter.emailMethods()...)
+	}
+	if a.strategy == StrategyDatabase {
+		needed = append(needed, adapter.sessionMethods()...)
+	}
+	var missing []string
+	for _, m := range needed {
+		if !m.has {
+			missing = append(missing, m.name)
+		}
+	}
+	if missing == nil {
+		return nil
+	}
+	return []error{fail(ErrMissingAdapterMethods, "the adapter lacks "+strings.Join(missing, ", "), nil)}
+}

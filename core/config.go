@@ -1,0 +1,111 @@
+package core
+
+import (
+	"net/http"
+	"time"
+)
+
+// MaxBodyBytes is the largest request body that is read. A larger one is answered 413.
+const MaxBodyBytes = 1 << 20
+
+// Config is all that an app decides. The zero value of every field but Providers is a
+// working default, if the environment has a secret. New copies it and never changes it.
+type Config struct {
+	// Providers are the ways to sign in, in the order of the sign-in page. Required.
+	Providers []Provider
+
+	// Secret seals tokens and checks CSRF cookies: random, at least 32 characters, the newest
+	// first. All of them open tokens, the first one seals new ones. A CSRF cookie is bound to
+	// the whole list. Empty: AUTH_SECRET_3, _2, _1 and AUTH_SECRET.
+	Secret []string
+
+	// Adapter keeps users and sessions. Nil: nothing is stored, and sessions are JWTs.
+	Adapter *Adapter
+
+	// BasePath is where the handler is mounted. Empty: the path of AUTH_URL, else "/auth".
+	BasePath string
+
+	Session   SessionOptions
+	Pages     Pages
+	Theme     Theme
+	Callbacks Callbacks
+	Events    Events
+	Logger    Logger
+
+	// Debug logs what happens at each step, without secrets and tokens. False: errors and warnings only.
+	Debug bool
+
+	// TrustHost is whether the Host, X-Forwarded-Host and X-Forwarded-Proto headers say where
+	// the site is. Auto: on if AUTH_TRUST_HOST is "true" or the platform is known to set them
+	// (VERCEL, CF_PAGES); not needed if AUTH_URL is set.
+	TrustHost Toggle
+
+	// UseSecureCookies gives cookies the Secure attribute and a __Secure- or __Host- prefix.
+	// Auto: if the site's public URL is https.
+	UseSecureCookies Toggle
+
+	// SkipCSRFCheck turns the CSRF protection off, for frameworks that have their own.
+	SkipCSRFCheck bool
+
+	// Transport carries the requests to providers. It must not follow redirects and should
+	// limit the time of an exchange. Nil: a transport with a limit of 10 seconds; in a wasm
+	// build, where the platform's fetch must be named (edge.Transport), an error.
+	Transport http.RoundTripper
+
+	// Getenv gives the settings of the environment. Nil: os.Getenv.
+	Getenv func(name string) string
+}
+
+// A Toggle is a switch whose default depends on the circumstances.
+type Toggle int8
+
+const (
+	Auto Toggle = iota // the default that the field describes
+	On
+	Off
+)
+
+// A Strategy is how sessions are kept.
+type Strategy string
+
+const (
+	StrategyAuto     Strategy = ""         // StrategyDatabase with an adapter, else StrategyJWT
+	StrategyJWT      Strategy = "jwt"      // an encrypted token in the cookie
+	StrategyDatabase Strategy = "database" // a random token in the cookie, the session in the adapter
+)
+
+// SessionOptions are the lifetimes of sessions.
+type SessionOptions struct {
+	Strategy  Strategy
+	MaxAge    time.Duration // how long an idle session lives; zero: 30 days
+	UpdateAge time.Duration // how often a database session is written; zero: 1 day, negative: at every access
+
+	// GenerateSessionToken makes the token of a database session. Nil: a random UUID.
+	GenerateSessionToken func() string
+}
+
+// Pages replace built-in pages. Each is a path on the same site; empty: the built-in page.
+type Pages struct {
+	SignIn        string // gets ?callbackUrl= and, after a failure, &error=
+	SignOut       string
+	Error         string // gets ?error=
+	VerifyRequest string // gets ?provider= and &type=
+	NewUser       string // where new users go after their first sign-in; gets ?callbackUrl=; empty: they don't
+}
+
+// Theme is the look of the built-in pages.
+type Theme struct {
+	ColorScheme string // "light" or "dark"; empty or "auto": as the browser prefers
+	Logo        string // the URL of an image; empty: none
+	BrandColor  string // a CSS colour; empty: blue
+	ButtonText  string // a CSS colour for text on the brand colour; empty: white
+}
+
+// Logger takes what the handler has to say. Its functions are those of log/slog, so that
+// Logger{Error: slog.Error, Warn: slog.Warn, Debug: slog.Debug} sends everything there.
+// A nil function writes to standard error; Debug is called only if Config.Debug is set.
+type Logger struct {
+	Error func(msg string, args ...any) // msg is the Kind
+	Warn  func(msg string, args ...any) // msg is the warning's code
+	Debug func(msg string, args ...any)
+}

@@ -1,0 +1,81 @@
+package core
+
+import (
+	"crypto/rand"
+	"crypto/sha256"
+	"crypto/subtle"
+	"encoding/hex"
+	"net/http"
+	"strings"
+)
+
+// checkCSRF reads or makes the CSRF token. The cookie is "token|hash", the hash binding the
+// token to the secrets; a POST is verified if its body repeats the token (facts 17 to 20).
+func (x *exchange) checkCSRF() {
+	if x.config.SkipCSRFCheck {
+		x.csrfVerified = true
+		return
+	}
+	if value, ok := x.jar.Get(x.cookies.csrf.name); ok {
+		parts := strings.Split(value, "|")
+		if len(parts) > 1 && sameText(parts[1], x.csrfHash(parts[0])) {
+			x.csrfToken = parts[0]
+			x.csrfVerified = x.r.Method == http.MethodPost && sameText(x.bodyText("csrfToken"), x.csrfToken)
+			return
+		}
+	}
+	x.csrfToken = randomHex(32)
+	x.set = append(x.set, x.cookies.csrf.with(x.csrfToken+"|"+x.csrfHash(x.csrfToken)))
+}
+
+func (x *exchange) csrfHash(token string) string { return hashHex(token + x.secretText()) }
+
+func (x *exchange) requireCSRF() error {
+	if x.csrfVerified {
+		return nil
+	}
+	return fail(ErrMissingCSRF, "the body's csrfToken is missing or not the cookie's", nil)
+}
+
+// csrf answers GET csrf.
+func (x *exchange) csrf() (reply, error) {
+	if x.config.SkipCSRFCheck {
+		x.set = append(x.set, x.cookies.csrf.cleared())
+		return reply{status: http.StatusNotFound}, nil
+	}
+	out, err := jsonReply(map[string]string{"csrfToken": x.csrfToken})
+	out.noStore = true
+	return out, err
+}
+
+// secretText is all secrets as the wire hashes them: joined by commas, newest first.
+func (a *Auth) secretText() string { return strings.Join(a.secrets, ",") }
+
+// hashHex is SHA-256 as hexadecimal text.
+func hashHex(text string) string {
+	sum := sha256.Sum256([]byte(text))
+	return hex.EncodeToString(sum[:])
+}
+
+// randomHex is n random bytes as hexadecimal text. It can't fail: crypto/rand ends the
+// program when the system has no randomness.
+func randomHex(n int) string {
+	b := make([]byte, n)
+	_, _ = rand.Read(b)
+	return hex.EncodeToString(b)
+}
+
+// randomUUID is a version 4 UUID (RFC 9562, section 5.4).
+func randomUUID() string {
+	var b [16]byte
+	_, _ = rand.Read(b[:])
+	b[6] = b[6]&0x0f | 0x40
+	b[8] = b[8]&0x3f | 0x80
+	h := hex.EncodeToString(b[:])
+	return h[:8] + "-" + h[8:12] + "-" + h[12:16] + "-" + h[16:20] + "-" + h[20:]
+}
+
+// sameText compares in a time that tells nothing of the contents.
+func sameText(a, b string) bool {
+	return subtle.ConstantTimeCompare([]byte(a), []byte(b)) == 1
+}

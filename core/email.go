@@ -1,0 +1,206 @@
+package core
+
+import (
+	"errors"
+	"strings"
+	"time"
+	"unicode"
+
+	"github.com/edgeauth/edgeauth/core/internal/weburl"
+	"golang.org/x/text/unicode/norm"
+)
+
+const defaultLinkMaxAge = 24 * time.Hour
+
+// sendLink answers POST signin/email: it stores a verification token and sends the link.
+func (x *exchange) sendLink() (reply, error) {
+	p := x.provider.email
+	normalize := p.NormalizeIdentifier
+	if normalize == nil {
+		normalize = NormalizeEmail
+	}
+	address, err := normalize(x.bodyText("email"))
+	if err != nil {
+		return reply{}, fail(ErrEmailSignIn, "the e-mail address can't be used", err)
+	}
+	user, account, err := x.emailUser(address)
+	if err != nil {
+		return reply{}, err
+	}
+	redirect, err := x.authorize(SignInParams{User: user, Account: account, VerificationRequest: true})
+	if err != nil || redirect != "" {
+		return reply{redirect: redirect}, err
+	}
+	token := ""
+	if p.GenerateToken == nil {
+		token = randomHex(32)
+	} else if token, err = p.GenerateToken(x.ctx); err != nil {
+		return reply{}, fail(ErrEmailSignIn, "GenerateToken failed", err)
+	}
+	maxAge := p.MaxAge
+	if maxAge == 0 {
+		maxAge = defaultLinkMaxAge
+	}
+	expires := x.now.Add(maxAge)
+	// Stored before it is sent: a link that arrives must work.
+	err = x.config.Adapter.CreateVerificationToken(x.ctx, VerificationToken{
+		Identifier: address, Token: hashHex(token + x.secretText()), Expires: expires,
+	})
+	if err != nil {
+		return reply{}, fail(ErrAdapter, "createVerificationToken", err)
+	}
+	link := weburl.Query{{Name: "callbackUrl", Value: x.callbackURL}, {Name: "token", Value: token}, {Name: "email", Value: address}}
+	err = p.Send(x.ctx, VerificationRequest{
+		Identifier: address,
+		URL:        x.redirectURI() + "?" + link.Encode(),
+		Token:      token,
+		Expires:    expires,
+		Provider:   x.provider.id,
+		Theme:      x.config.Theme,
+		Request:    x.r,
+	})
+	if err != nil {
+		return reply{}, fail(ErrEmailSignIn, "the message could not be sent", err)
+	}
+	sent := weburl.Query{{Name: "provider", Value: x.provider.id}, {Name: "type", Value: string(TypeEmail)}}
+	return reply{redirect: x.base + "/" + string(ActionVerifyRequest) + "?" + sent.Encode()}, nil
+}
+
+// emailCallback signs in whoever followed a link.
+func (x *exchange) emailCallback() (reply, error) {
+	token, address := x.queryText("token"), x.queryText("email")
+	if token == "" {
+		return reply{}, fail(ErrCallbackRoute, "the link has no token: it was opened by hand, or damaged on its way", nil)
+	}
+	invite, err := x.config.Adapter.UseVerificationToken(x.ctx, address, hashHex(token+x.secretText()))
+	switch {
+	case err != nil:
+		return reply{}, fail(ErrAdapter, "useVerificationToken", err)
+	case invite == nil:
+		return reply{}, fail(ErrVerification, "the link is unknown or was used before", nil)
+	case invite.Expires.Before(x.now):
+		return reply{}, fail(ErrVerification, "the link has expired", nil)
+	case address != "" && invite.Identifier != address:
+		return reply{}, fail(ErrVerification, "the link is another address's", nil)
+	}
+	user, account, err := x.emailUser(invite.Identifier)
+	if err != nil {
+		return reply{}, err
+	}
+	redirect, err := x.authorize(SignInParams{User: user, Account: account})
+	if err != nil || redirect != "" {
+		return reply{redirect: redirect}, err
+	}
+	found, err := x.emailLogin(user, account)
+	if err != nil {
+		return reply{}, err
+	}
+	return x.finish(nil, found)
+}
+
+// emailUser is who an address belongs to, or a user that could be made of it.
+func (x *exchange) emailUser(address string) (*User, *Account, error) {
+	user, err := x.config.Adapter.GetUserByEmail(x.ctx, address)
+	if err != nil {
+		return nil, nil, fail(ErrAdapter, "getUserByEmail", err)
+	}
+	if user == nil {
+		user = &User{ID: randomUUID(), Email: address}
+	}
+	return user, &Account{Provider: x.provider.id, ProviderAccountID: address, Type: TypeEmail, UserID: user.ID}, nil
+}
+
+// emailLogin creates the user or marks the address as verified, and starts a session.
+func (x *exchange) emailLogin(user *User, account *Account) (*login, error) {
+	adapter := x.config.Adapter
+	now, err := x.current()
+	if err != nil {
+		return nil, err
+	}
+	known, err := adapter.GetUserByEmail(x.ctx, user.Email)
+	if err != nil {
+		return nil, fail(ErrAdapter, "getUserByEmail", err)
+	}
+	if known == nil {
+		fresh := *user
+		fresh.EmailVerified = x.now
+		created, err := adapter.CreateUser(x.ctx, fresh)
+		if err != nil {
+			return nil, fail(ErrAdapter, "createUser", err)
+		}
+		x.emit("createUser", x.config.Events.CreateUser != nil, func() error {
+			return x.config.Events.CreateUser(x.ctx, UserEvent{User: created})
+		})
+		return x.enter(created, account, true)
+	}
+	// Somebody else's session ends when a link of this address is followed (fact 108).
+	if now.token != "" && (now.user == nil || now.user.ID != known.ID) {
+		if _, err := adapter.DeleteSession(x.ctx, now.token); err != nil {
+			return nil, fail(ErrAdapter, "deleteSession", err)
+		}
+	}
+	updated, err := adapter.UpdateUser(x.ctx, User{ID: known.ID, EmailVerified: x.now})
+	if err != nil {
+		return nil, fail(ErrAdapter, "updateUser", err)
+	}
+	x.emit("updateUser", x.config.Events.UpdateUser != nil, func() error {
+		return x.config.Events.UpdateUser(x.ctx, UserEvent{User: updated})
+	})
+	return x.enter(updated, account, false)
+}
+
+// NormalizeEmail gives the form of an address under which it is stored, sent to and compared:
+// NFKC, lower case, trimmed. It refuses what could reach several mailboxes or another one
+// than it shows: quotes, control characters, and anything but one @ with text on both sides.
+// The domain ends at its first comma (fact 103).
+func NormalizeEmail(address string) (string, error) {
+	if address == "" {
+		return "", errors.New("core: the e-mail address is missing")
+	}
+	address = strings.TrimFunc(lowerCase(norm.NFKC.String(address)), isScriptSpace)
+	local, domain, _ := strings.Cut(address, "@")
+	domain, _, _ = strings.Cut(domain, ",")
+	if local == "" || domain == "" || strings.Count(address, "@") != 1 || strings.ContainsFunc(address, isForbidden) {
+		return "", errors.New("core: the e-mail address is not of the form name@domain")
+	}
+	return local + "@" + domain, nil
+}
+
+func isForbidden(c rune) bool { return c == '"' || unicode.IsControl(c) }
+
+// isScriptSpace is what JavaScript's trim removes.
+func isScriptSpace(c rune) bool { return c == 0xfeff || unicode.IsSpace(c) && c != 0x85 }
+
+// lowerCase is JavaScript's toLowerCase, which has two special casings more than Go.
+func lowerCase(text string) string {
+	letters := []rune(text)
+	var out strings.Builder
+	for i, c := range letters {
+		switch {
+		case c == 'İ':
+			out.WriteString("i\u0307")
+		case c == 'Σ' && isFinal(letters, i):
+			out.WriteRune('ς')
+		default:
+			out.WriteRune(unicode.ToLower(c))
+		}
+	}
+	return out.String()
+}
+
+// isFinal is the Unicode Standard's Final_Sigma condition (section 3.13).
+func isFinal(letters []rune, i int) bool {
+	ignorable := func(c rune) bool {
+		return unicode.In(c, unicode.Mn, unicode.Me, unicode.Cf, unicode.Lm, unicode.Sk) || c == '\'' || c == '.' || c == ':' || c == '\u00b7' || c == '\u2019'
+	}
+	cased := func(c rune) bool { return unicode.IsUpper(c) || unicode.IsLower(c) || unicode.IsTitle(c) }
+	before := i - 1
+	for before >= 0 && ignorable(letters[before]) {
+		before--
+	}
+	after := i + 1
+	for after < len(letters) && ignorable(letters[after]) {
+		after++
+	}
+	return before >= 0 && cased(letters[before]) && (after == len(letters) || !cased(letters[after]))
+}

@@ -1,0 +1,185 @@
+package core
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"runtime/debug"
+)
+
+// ServeHTTP answers a request under the base path.
+func (a *Auth) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	a.Handle(r).write(w)
+}
+
+// Handle answers a request under the base path. A failure is an answer, too: Response.Err
+// tells its cause, which is also logged.
+func (a *Auth) Handle(r *http.Request) *Response {
+	x, providerID, err := a.accept(r)
+	if err != nil {
+		return a.refuse(err)
+	}
+	if err := x.checkCallbackURL(); err != nil {
+		return x.failed(err, x.misconfigured)
+	}
+	out, err := x.guard(func() (reply, error) {
+		if err := x.begin(providerID); err != nil {
+			return reply{}, err
+		}
+		return x.dispatch()
+	})
+	if err == nil {
+		var resp *Response
+		if resp, err = x.render(out); err == nil {
+			return resp
+		}
+	}
+	known := asError(err, ErrCallbackRoute)
+	return x.failed(known, func() *Response { return x.failure(known) })
+}
+
+// Session reads the session of any request, under the base path or not, as GET session
+// does: Response.Session is nil when nobody is signed in, and Response.CopyCookies
+// extends the session in the browser.
+func (a *Auth) Session(r *http.Request) (*Response, error) {
+	x, err := a.attach(r)
+	if err != nil {
+		return nil, err
+	}
+	out, err := x.guard(func() (reply, error) { return x.readSession(false, nil) })
+	if err != nil {
+		return nil, asError(err, ErrSessionToken)
+	}
+	return x.render(out)
+}
+
+// begin prepares what every action needs: the provider, the CSRF token, the callback URL.
+func (x *exchange) begin(providerID string) error {
+	if providerID != "" {
+		if x.provider = x.Auth.provider(providerID); x.provider == nil {
+			return fail(ErrInvalidProvider, "no provider has the id in the path", nil)
+		}
+	}
+	x.checkCSRF()
+	return x.chooseCallbackURL()
+}
+
+func (x *exchange) dispatch() (reply, error) {
+	if x.r.Method == http.MethodGet {
+		switch x.action {
+		case ActionCallback:
+			return x.callback()
+		case ActionCSRF:
+			return x.csrf()
+		case ActionError:
+			return x.errorPage(), nil
+		case ActionProviders:
+			return x.listProviders()
+		case ActionSession:
+			return x.readSession(false, nil)
+		case ActionSignIn:
+			return x.signInPage()
+		case ActionSignOut:
+			return x.signOutPage(), nil
+		case ActionVerifyRequest:
+			return x.verifyRequestPage(), nil
+		}
+		return reply{}, x.unknownAction()
+	}
+	switch x.action {
+	case ActionCallback:
+		if x.provider != nil && x.provider.login != nil {
+			if err := x.requireCSRF(); err != nil {
+				return reply{}, err
+			}
+		}
+		return x.callback()
+	case ActionSession, ActionSignIn, ActionSignOut:
+		if err := x.requireCSRF(); err != nil {
+			return reply{}, err
+		}
+	}
+	switch x.action {
+	case ActionSession:
+		return x.readSession(true, x.body["data"])
+	case ActionSignIn:
+		return x.signIn()
+	case ActionSignOut:
+		return x.signOut()
+	}
+	return reply{}, x.unknownAction()
+}
+
+func (x *exchange) unknownAction() error {
+	return fail(ErrUnknownAction, x.r.Method+" is not an action of this route", nil)
+}
+
+// guard turns a panic of a callback, a hook or an adapter method into an error, so that
+// it fails one request and no other.
+func (x *exchange) guard(f func() (reply, error)) (out reply, err error) {
+	defer func() {
+		v := recover()
+		if v == nil {
+			return
+		}
+		if v == http.ErrAbortHandler {
+			panic(v)
+		}
+		x.log.Debug("panic", "stack", string(debug.Stack()))
+		err = fail(ErrPanic, fmt.Sprint(v), nil)
+	}()
+	return f()
+}
+
+// failed logs a failure and answers it.
+func (x *exchange) failed(err *Error, answer func() *Response) *Response {
+	x.logError(err)
+	resp := answer()
+	resp.Err = err
+	return resp
+}
+
+func (x *exchange) logError(err *Error) {
+	args := []any{"message", err.Error(), "action", string(x.action)}
+	if x.provider != nil {
+		args = append(args, "provider", x.provider.id)
+	}
+	x.log.Error(string(err.Kind), args...)
+}
+
+// refuse answers a request that could not even be read.
+func (a *Auth) refuse(err error) *Response {
+	resp := badRequest()
+	known := asError(err, ErrUnknownAction)
+	if errors.Is(known, ErrRequestTooLarge) {
+		resp = bare(http.StatusRequestEntityTooLarge, typeJSON, `"The request body is too large."`)
+	}
+	resp.Err = known
+	a.log.Debug("request refused", "message", known.Error())
+	return resp
+}
+
+// Misconfigured answers requests in place of an Auth that New refused to make: with the
+// error page, or a message in JSON, that tells nothing but that the configuration is wrong.
+// It logs err at each request. Config is the one that was refused.
+func Misconfigured(config Config, err error) http.Handler {
+	a := configure(config)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		x, _, refused := a.accept(r)
+		if refused != nil {
+			a.refuse(refused).write(w)
+			return
+		}
+		for _, one := range unjoin(err) {
+			x.logError(asError(one, ErrInvalidConfig))
+		}
+		x.misconfigured().write(w)
+	})
+}
+
+func unjoin(err error) []error {
+	if joined, ok := err.(interface{ Unwrap() []error }); ok {
+		return joined.Unwrap()
+	}
+	return []error{err}
+}

@@ -1,0 +1,74 @@
+package core
+
+import (
+	"encoding/json"
+	"time"
+	"unicode/utf8"
+
+	"github.com/edgeauth/edgeauth/core/internal/cookie"
+	"github.com/edgeauth/edgeauth/core/internal/jwe"
+)
+
+// seal makes an encrypted token of claims, and adds its lifetime and a new id (fact 58).
+func (x *exchange) seal(ring *jwe.Ring, claims JWT, maxAge time.Duration) (string, error) {
+	claims["iat"] = x.now.Unix()
+	claims["exp"] = x.now.Add(maxAge).Unix()
+	claims["jti"] = randomUUID()
+	payload, err := json.Marshal(claims)
+	if err != nil {
+		return "", err
+	}
+	return ring.Seal(payload)
+}
+
+// open reads an encrypted token whose time has not passed.
+func (x *exchange) open(ring *jwe.Ring, token string) (JWT, error) {
+	payload, err := ring.Open(token)
+	if err != nil {
+		return nil, err
+	}
+	var claims JWT
+	if !utf8.Valid(payload) || decodeJSON(payload, &claims) != nil || claims == nil {
+		return nil, jwe.ErrMalformed
+	}
+	if err := jwe.CheckTimes(claims, x.now); err != nil {
+		return nil, err
+	}
+	return claims, nil
+}
+
+// sessionCookie is the session cookie, plain or in chunks, as the request has it.
+func (x *exchange) sessionCookie() (value string, names []string) {
+	return cookie.Chunks(x.jar, x.cookies.session.name)
+}
+
+// issue puts a session token of these claims into the session cookie; nil claims end the session.
+func (x *exchange) issue(claims JWT) error {
+	_, names := x.sessionCookie()
+	if claims == nil {
+		x.clearSession()
+		return nil
+	}
+	token, err := x.seal(x.cookies.session.ring, claims, x.maxAge)
+	if err != nil {
+		return err
+	}
+	c := x.cookies.session.with(token)
+	c.Expires = x.now.Add(x.maxAge)
+	x.set = append(x.set, cookie.Split(c, names)...)
+	return nil
+}
+
+// clearSession makes the browser forget the session.
+func (x *exchange) clearSession() {
+	_, names := x.sessionCookie()
+	x.set = append(x.set, cookie.Clear(x.cookies.session.with(""), names)...)
+}
+
+// customJWT asks the JWT callback for the content of a token.
+func (x *exchange) customJWT(p JWTParams) (JWT, error) {
+	if x.config.Callbacks.JWT == nil {
+		return p.Token, nil
+	}
+	return x.config.Callbacks.JWT(x.ctx, p)
+}

@@ -1,0 +1,150 @@
+package core
+
+import (
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/edgeauth/edgeauth/core/internal/cookie"
+)
+
+// attach prepares a request to any route of the app for reading its session.
+func (a *Auth) attach(r *http.Request) (*exchange, error) {
+	origin, ok := a.origin(r)
+	if !ok {
+		return nil, fail(ErrUntrustedHost, "the request's host is not a host", nil)
+	}
+	x := &exchange{Auth: a, ctx: r.Context(), r: r, now: time.Now(), origin: origin, base: origin + a.basePath, action: ActionSession}
+	x.jar = cookie.Parse(strings.Join(r.Header.Values("Cookie"), "; "))
+	x.cookies = a.cookiesFor(origin)
+	return x, nil
+}
+
+// readSession answers the session route: GET reads the session and extends it, POST also
+// passes the client's data to the callbacks.
+func (x *exchange) readSession(isUpdate bool, data any) (reply, error) {
+	out := reply{mime: typeJSON, body: []byte("null"), noStore: !isUpdate}
+	token, _ := x.sessionCookie()
+	if token == "" {
+		return out, nil
+	}
+	trigger := TriggerRead
+	if isUpdate {
+		trigger = TriggerUpdate
+	}
+	var session *Session
+	var err error
+	if x.strategy == StrategyJWT {
+		session, err = x.jwtSession(token, trigger, data)
+		if err != nil {
+			// An unreadable token is no session (fact 62); what it wrapped is only logged.
+			x.logError(fail(ErrJWTSession, "the session cookie was dropped", err))
+			x.clearSession()
+			return out, nil
+		}
+	} else {
+		session, err = x.databaseSession(token, trigger, data)
+		if err != nil {
+			// The store can't tell. The cookie stays: this is no reason to sign anybody out.
+			x.logError(fail(ErrSessionToken, "the session could not be looked up", err))
+			return out, nil
+		}
+	}
+	if session == nil {
+		return out, nil
+	}
+	body, err := jsonReply(session)
+	if err != nil {
+		return out, err
+	}
+	out.body, out.session = body.body, session
+	return out, nil
+}
+
+// jwtSession reads the session from its token and issues the token anew, with full lifetime.
+func (x *exchange) jwtSession(token string, trigger Trigger, data any) (*Session, error) {
+	claims, err := x.open(x.cookies.session.ring, token)
+	if err != nil {
+		return nil, err
+	}
+	claims, err = x.customJWT(JWTParams{Token: claims, Trigger: trigger, Session: data})
+	if err != nil {
+		return nil, err
+	}
+	if claims == nil {
+		x.clearSession()
+		return nil, nil
+	}
+	session := &Session{User: claims.user(), Expires: x.now.Add(x.maxAge)}
+	session, err = x.customSession(SessionParams{Session: session, Token: claims})
+	if err != nil {
+		return nil, err
+	}
+	if err := x.issue(claims); err != nil {
+		return nil, err
+	}
+	x.emit("session", x.config.Events.Session != nil, func() error {
+		return x.config.Events.Session(x.ctx, SessionEvent{Session: session, Token: claims})
+	})
+	return session, nil
+}
+
+// databaseSession looks the session up, deletes it when it has expired, and writes its new
+// expiry when that is due (fact 95).
+func (x *exchange) databaseSession(token string, trigger Trigger, data any) (*Session, error) {
+	stored, user, err := x.config.Adapter.GetSessionAndUser(x.ctx, token)
+	if err != nil {
+		return nil, fail(ErrAdapter, "getSessionAndUser", err)
+	}
+	if stored != nil && stored.Expires.Before(x.now) {
+		if _, err := x.config.Adapter.DeleteSession(x.ctx, token); err != nil {
+			return nil, fail(ErrAdapter, "deleteSession", err)
+		}
+		stored = nil
+	}
+	if stored == nil || user == nil {
+		x.clearSession()
+		return nil, nil
+	}
+	expires := x.now.Add(x.maxAge)
+	if due := stored.Expires.Add(x.update - x.maxAge); !due.After(x.now) {
+		if _, err := x.config.Adapter.UpdateSession(x.ctx, AdapterSession{SessionToken: token, Expires: expires}); err != nil {
+			return nil, fail(ErrAdapter, "updateSession", err)
+		}
+	}
+	session := &Session{User: user, Expires: stored.Expires}
+	session, err = x.customSession(SessionParams{Session: session, User: user, Trigger: trigger, NewSession: data})
+	if err != nil {
+		return nil, err
+	}
+	x.keepToken(token, expires)
+	x.emit("session", x.config.Events.Session != nil, func() error {
+		return x.config.Events.Session(x.ctx, SessionEvent{Session: session})
+	})
+	return session, nil
+}
+
+// keepToken puts the token of a database session into the session cookie.
+func (x *exchange) keepToken(token string, expires time.Time) {
+	c := x.cookies.session.with(token)
+	c.Expires = expires
+	x.set = append(x.set, c)
+}
+
+func (x *exchange) customSession(p SessionParams) (*Session, error) {
+	if x.config.Callbacks.Session == nil {
+		return defaultSession(p.Session), nil
+	}
+	return x.config.Callbacks.Session(x.ctx, p)
+}
+
+// emit runs an event handler if there is one. What it does wrong is logged, and no more.
+func (x *exchange) emit(name string, wanted bool, handler func() error) {
+	if !wanted {
+		return
+	}
+	_, err := x.guard(func() (reply, error) { return reply{}, handler() })
+	if err != nil {
+		x.logError(fail(ErrEvent, name, err))
+	}
+}

@@ -1,0 +1,7 @@
+package core
+
+import "net/http"
+
+// defaultTransport is none: a wasm build reaches the network through its platform only,
+// and naming Go's transport here would link 0.9 MB that can't work.
+func defaultTransport() http.RoundTripper { return nil }
