@@ -36,7 +36,7 @@ func (x *exchange) signInPage() (reply, error) {
 			p.Providers = append(p.Providers, shown)
 		}
 	}
-	return htmlReply(http.StatusOK, p.HTML()), nil
+	return x.html(http.StatusOK, p.HTML()), nil
 }
 
 // pageProvider is a provider as the sign-in page shows it, if it shows it.
@@ -63,7 +63,7 @@ func (x *exchange) signOutPage() reply {
 		return reply{redirect: custom}
 	}
 	p := page.SignOut{Theme: x.theme(), Action: x.requestURL(), CSRFToken: x.csrfToken}
-	return htmlReply(http.StatusOK, p.HTML())
+	return x.html(http.StatusOK, p.HTML())
 }
 
 func (x *exchange) verifyRequestPage() reply {
@@ -71,7 +71,7 @@ func (x *exchange) verifyRequestPage() reply {
 		return reply{redirect: custom + x.search()}
 	}
 	p := page.VerifyRequest{Theme: x.theme(), Origin: x.origin, Host: x.host()}
-	return htmlReply(http.StatusOK, p.HTML())
+	return x.html(http.StatusOK, p.HTML())
 }
 
 // errorPage answers GET error. Of several codes the first one counts (fact 14).
@@ -95,11 +95,11 @@ func (x *exchange) errorReply(code string) reply {
 		Theme: x.theme(), Code: code, Origin: x.origin, Host: x.host(),
 		SignInURL: x.base + "/" + string(ActionSignIn),
 	}
-	return htmlReply(p.Status(), p.HTML())
+	return x.html(p.Status(), p.HTML())
 }
 
-func htmlReply(status int, html string) reply {
-	return reply{status: status, mime: typeHTML, body: []byte(html), csp: page.ContentSecurityPolicy(html)}
+func (x *exchange) html(status int, html string) reply {
+	return reply{status: status, mime: typeHTML, body: []byte(html), csp: x.theme().ContentSecurityPolicy()}
 }
 
 // listProviders answers GET providers: an object by provider id, without cookies (fact 47).
@@ -128,12 +128,12 @@ func (x *exchange) theme() page.Theme { return page.Theme(x.config.Theme) }
 // requestURL is the public URL of the request.
 func (x *exchange) requestURL() string { return x.origin + x.pathname + x.search() }
 
-// search is the request's query with its question mark, or "".
+// search is the request's query with its question mark, or "", as a URL parser writes it.
 func (x *exchange) search() string {
-	if x.r.URL.RawQuery == "" {
-		return ""
+	if u, ok := weburl.Parse(x.origin + "/?" + x.r.URL.RawQuery); ok && u.Query != "?" {
+		return u.Query
 	}
-	return "?" + x.r.URL.RawQuery
+	return ""
 }
 
 func (x *exchange) host() string {

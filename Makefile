@@ -1,0 +1,90 @@
+# make help lists the targets. Everything built is in build/ and bin/, which git ignores.
+
+.DEFAULT_GOAL := help
+SHELL := /bin/sh
+
+# The largest that the reference worker may be, in bytes after gzip -9. Its size decides how
+# long the first answer of a fresh isolate takes.
+SIZE_CEILING := 2400000
+
+WASM_FLAGS := -tags nethttpomithttp2 -ldflags="-s -w" -trimpath
+GO_JS      := GOOS=js GOARCH=wasm go build $(WASM_FLAGS)
+GO_WASIP1  := GOOS=wasip1 GOARCH=wasm go build -buildmode=c-shared $(WASM_FLAGS)
+WASM_EXEC  := $(shell go env GOROOT)/lib/wasm/wasm_exec.js
+
+TOOLS   := edge/worker/node_modules/.package-lock.json
+RUNTIME ?= native
+ADDR    ?= 127.0.0.1:8790
+
+.PHONY: help run worker dev test fuzz size differences conformance conformance-bin compare clean
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "%-17s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+run: ## serve a demo on http://localhost:8787, as a wasip1 module under wazero
+	@mkdir -p build/demo
+	$(GO_WASIP1) -o build/demo/demo.wasm ./wasmtest/demo
+	go build -o build/demo/serve ./wasmtest/serve
+	@test -s build/demo/secret || head -c 32 /dev/urandom | od -An -tx1 | tr -d ' \n' > build/demo/secret
+	@echo 'Open http://localhost:8787 and sign in with any name and the password "demo".'
+	@AUTH_SECRET="$${AUTH_SECRET:-$$(cat build/demo/secret)}" build/demo/serve -addr localhost:8787 build/demo/demo.wasm
+
+worker: ## build the deployable worker in build/worker
+	@mkdir -p build/worker
+	$(GO_JS) -o build/worker/app.wasm ./edge/worker
+	@cp edge/worker/worker.mjs "$(WASM_EXEC)" build/worker/
+
+dev: $(TOOLS) ## run the worker on workerd, with a local OpenID provider to sign in at
+	@node edge/worker/dev.mjs
+
+test: ## run every test; says what it leaves out on a machine without Node or Chromium
+	@.ci/test
+
+fuzz: ## run every fuzz target for FUZZTIME (default 10s) each
+	@.ci/fuzz
+
+size: worker ## print the worker's size after gzip -9; fails past the ceiling
+	@size=$$(gzip -9 -c build/worker/app.wasm | wc -c); \
+	raw=$$(wc -c < build/worker/app.wasm); \
+	echo "worker: $$size bytes after gzip -9 ($$raw before), ceiling $(SIZE_CEILING)"; \
+	test $$size -le $(SIZE_CEILING)
+
+differences: ## bring the README's table up to date with core/differences.json
+	go test ./core -run TestDifferences -update
+
+conformance-bin: bin/conformance-native bin/conformance-wazero bin/conformance-workerd ## build the conformance app for each runtime
+
+conformance: bin/conformance-$(RUNTIME) ## serve the conformance app: RUNTIME=native|wazero|workerd ADDR=host:port
+	@ADDR=$(ADDR) exec bin/conformance-$(RUNTIME)
+
+.PHONY: bin/conformance-native bin/conformance-wazero bin/conformance-workerd
+bin/conformance-native:
+	go build -o $@ ./wasmtest/conformance
+
+bin/conformance-wazero:
+	@mkdir -p bin
+	$(GO_WASIP1) -o bin/conformance.wasm ./wasmtest/conformance
+	go build -o bin/serve ./wasmtest/serve
+	@printf '#!/bin/sh\nhere=$$(cd "$$(dirname "$$0")" && pwd)\nexec "$$here/serve" "$$here/conformance.wasm"\n' > $@
+	@chmod +x $@
+
+bin/conformance-workerd: $(TOOLS)
+	@mkdir -p bin/workerd
+	$(GO_JS) -o bin/workerd/app.wasm ./wasmtest/conformance
+	@cp edge/worker/worker.mjs "$(WASM_EXEC)" bin/workerd/
+	@printf '#!/bin/sh\nhere=$$(cd "$$(dirname "$$0")" && pwd)\nexec node "$$here/../edge/worker/serve.mjs" "$$here/workerd"\n' > $@
+	@chmod +x $@
+
+# The suites of the comparison that this version covers; the rest comes with what they test.
+SUITES := csrf,providers,session,pages,signin,credentials,redirects,signout,routing,oauth
+
+compare: bin/conformance-native ## compare with @auth/core, request by request
+	@sh ../shared/conformance/compare.sh "$(CURDIR)/bin/conformance-native" --suite $(SUITES) --known "$(CURDIR)/core/differences.json" --jobs 2
+
+$(TOOLS): edge/worker/package.json edge/worker/package-lock.json
+	@command -v npm >/dev/null || { echo "this target needs Node 20 or later with npm: https://nodejs.org" >&2; exit 1; }
+	cd edge/worker && npm ci --no-audit --no-fund --loglevel=error
+	@touch $@
+
+clean: ## remove what was built
+	rm -rf bin build

@@ -1,0 +1,156 @@
+// Command worker is an auth endpoint that needs no Go from whoever deploys it: all its
+// settings come from the environment.
+//
+//	AUTH_SECRET              at least 32 random characters; _1 to _3 are newer ones
+//	AUTH_URL                 the site's public URL; its path is the base path
+//	AUTH_TRUST_HOST          true: the Host header says where the site is
+//	AUTH_BASE_PATH           default: the path of AUTH_URL, else /auth
+//	AUTH_PROVIDERS           ids, separated by commas: google,my-idp
+//	AUTH_<ID>_ISSUER         the provider's issuer URL
+//	AUTH_<ID>_ID, _SECRET    what the provider calls this client
+//	AUTH_<ID>_NAME           shown on the button; default: the id
+//	AUTH_SESSION_STRATEGY    jwt
+//	AUTH_SESSION_MAX_AGE     seconds; default 30 days
+//	AUTH_SESSION_UPDATE_AGE  seconds; default 1 day
+//	AUTH_PAGES_SIGN_IN, _SIGN_OUT, _ERROR, _VERIFY_REQUEST, _NEW_USER   paths of pages of your own
+//	AUTH_THEME_COLOR_SCHEME  light, dark or auto
+//	AUTH_THEME_LOGO, _BRAND_COLOR, _BUTTON_TEXT
+//	AUTH_DEBUG               true: log each step
+//
+// A setting that is missing or contradicts another one is named in the log with its fix,
+// and the routes answer with the error page until it is mended.
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/edgeauth/edgeauth/core"
+	"github.com/edgeauth/edgeauth/edge"
+)
+
+func main() {
+	config, err := fromEnvironment(edge.Getenv)
+	auth, newErr := core.New(config)
+	if err = errors.Join(err, newErr); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		edge.Serve(core.Misconfigured(config, err))
+		return
+	}
+	edge.Serve(auth)
+}
+
+// fromEnvironment reads the configuration. The error joins one *SettingError for each
+// setting that can't be used; what core itself reads (AUTH_SECRET, AUTH_URL,
+// AUTH_TRUST_HOST and the clients' ids and secrets) is left to core.New.
+func fromEnvironment(getenv func(string) string) (core.Config, error) {
+	s := settings{getenv: getenv}
+	config := core.Config{
+		Providers: s.providers(),
+		BasePath:  getenv("AUTH_BASE_PATH"),
+		Session: core.SessionOptions{
+			Strategy:  core.Strategy(getenv("AUTH_SESSION_STRATEGY")),
+			MaxAge:    s.seconds("AUTH_SESSION_MAX_AGE", 1),
+			UpdateAge: s.seconds("AUTH_SESSION_UPDATE_AGE", 0),
+		},
+		Pages: core.Pages{
+			SignIn:        s.path("AUTH_PAGES_SIGN_IN"),
+			SignOut:       s.path("AUTH_PAGES_SIGN_OUT"),
+			Error:         s.path("AUTH_PAGES_ERROR"),
+			VerifyRequest: s.path("AUTH_PAGES_VERIFY_REQUEST"),
+			NewUser:       s.path("AUTH_PAGES_NEW_USER"),
+		},
+		Theme: core.Theme{
+			ColorScheme: s.oneOf("AUTH_THEME_COLOR_SCHEME", "auto", "light", "dark"),
+			Logo:        getenv("AUTH_THEME_LOGO"),
+			BrandColor:  getenv("AUTH_THEME_BRAND_COLOR"),
+			ButtonText:  getenv("AUTH_THEME_BUTTON_TEXT"),
+		},
+		Debug:     s.oneOf("AUTH_DEBUG", "true", "false") == "true",
+		Transport: edge.Transport,
+		Getenv:    getenv,
+	}
+	return config, errors.Join(s.errs...)
+}
+
+// A SettingError is a variable of the environment that can't be used as it is.
+type SettingError struct {
+	Name string // of the variable
+	Fix  string
+}
+
+func (e *SettingError) Error() string { return "worker: " + e.Name + ": " + e.Fix }
+
+type settings struct {
+	getenv func(string) string
+	errs   []error
+}
+
+func (s *settings) bad(name, fix string) { s.errs = append(s.errs, &SettingError{name, fix}) }
+
+// providers are the OpenID providers that AUTH_PROVIDERS names.
+func (s *settings) providers() []core.Provider {
+	var out []core.Provider
+	for id := range strings.SplitSeq(s.getenv("AUTH_PROVIDERS"), ",") {
+		id = strings.TrimSpace(id)
+		if id == "" {
+			continue
+		}
+		prefix := "AUTH_" + strings.ToUpper(strings.ReplaceAll(id, "-", "_")) + "_"
+		if s.getenv(prefix+"ISSUER") == "" {
+			s.bad(prefix+"ISSUER", "set it to the issuer URL of the OpenID provider "+strconv.Quote(id))
+			continue
+		}
+		out = append(out, core.OAuth{ID: id, Name: s.getenv(prefix + "NAME"), OIDC: true})
+	}
+	if out == nil {
+		s.bad("AUTH_PROVIDERS", "name at least one provider, and set its AUTH_<ID>_ISSUER, _ID and _SECRET")
+	}
+	return out
+}
+
+// seconds reads a whole number of seconds that is not below least. Zero means always,
+// which core spells as a negative duration.
+func (s *settings) seconds(name string, least int) time.Duration {
+	text := s.getenv(name)
+	if text == "" {
+		return 0
+	}
+	n, err := strconv.Atoi(text)
+	const most = 400 * 24 * 60 * 60 // browsers keep no cookie for longer
+	if err != nil || n < least || n > most {
+		s.bad(name, fmt.Sprintf("must be a whole number of seconds from %d to %d", least, most))
+		return 0
+	}
+	if n == 0 {
+		return -1
+	}
+	return time.Duration(n) * time.Second
+}
+
+func (s *settings) path(name string) string {
+	path := s.getenv(name)
+	if path != "" && (path[0] != '/' || strings.HasPrefix(path, "//")) {
+		s.bad(name, "must be a path of this site, beginning with one slash")
+		return ""
+	}
+	return path
+}
+
+func (s *settings) oneOf(name string, allowed ...string) string {
+	value := s.getenv(name)
+	if value == "" {
+		return ""
+	}
+	for _, a := range allowed {
+		if value == a {
+			return value
+		}
+	}
+	s.bad(name, "must be one of "+strings.Join(allowed, ", "))
+	return ""
+}

@@ -1,0 +1,56 @@
+// Serves a built worker on workerd itself, which listens on ADDR:
+//   ADDR=127.0.0.1:8787 node serve.mjs DIR
+// DIR holds worker.mjs, wasm_exec.js and app.wasm. Variables that begin with AUTH_, CONF_ or
+// EDGE_ are the worker's bindings; their values stay in the environment. Ends with workerd.
+import { spawn } from "node:child_process"
+import fs from "node:fs"
+import net from "node:net"
+import path from "node:path"
+import { createRequire } from "node:module"
+
+const dir = path.resolve(process.argv[2] ?? "build/worker")
+const addr = process.env.ADDR ?? "127.0.0.1:8787"
+const [host, port] = [addr.slice(0, addr.lastIndexOf(":")), Number(addr.slice(addr.lastIndexOf(":") + 1))]
+
+const bindings = Object.keys(process.env)
+  .filter((name) => /^(AUTH|CONF|EDGE)_\w+$/.test(name))
+  .map((name) => `(name = "${name}", fromEnvironment = "${name}")`)
+const config = path.join(dir, `workerd-${process.pid}.capnp`)
+fs.writeFileSync(config, `using Workerd = import "/workerd/workerd.capnp";
+const config :Workerd.Config = (
+  services = [
+    (name = "main", worker = .worker),
+    (name = "internet", network = (allow = ["public", "private"], tlsOptions = (trustBrowserCas = true))),
+  ],
+  sockets = [(name = "http", address = "${addr}", http = (), service = "main")],
+);
+const worker :Workerd.Worker = (
+  modules = [
+    (name = "worker.mjs", esModule = embed "worker.mjs"),
+    (name = "wasm_exec.js", esModule = embed "wasm_exec.js"),
+    (name = "app.wasm", wasm = embed "app.wasm"),
+  ],
+  compatibilityDate = "2026-04-01",
+  bindings = [${bindings.join(", ")}],
+);
+`)
+process.on("exit", () => fs.rmSync(config, { force: true }))
+
+// The package of the binary itself, so that signals and exit codes are workerd's own.
+const require = createRequire(import.meta.url)
+const binary = require.resolve(`@cloudflare/workerd-${process.platform}-${process.arch === "x64" ? "64" : process.arch}/bin/workerd`)
+const workerd = spawn(binary, ["serve", config], { stdio: "inherit" })
+workerd.on("exit", (code, signal) => process.exit(signal ? 0 : (code ?? 1)))
+workerd.on("error", (e) => {
+  console.error(`workerd can't be started: ${e.message}`)
+  process.exit(1)
+})
+for (const signal of ["SIGINT", "SIGTERM"]) process.on(signal, () => workerd.kill(signal))
+
+const accepts = () =>
+  new Promise((resolve) => {
+    const socket = net.connect(port, host, () => resolve(true) || socket.destroy())
+    socket.on("error", () => resolve(false))
+  })
+while (!(await accepts())) await new Promise((resolve) => setTimeout(resolve, 25))
+console.log(`listening on http://${addr}`)
