@@ -3,7 +3,6 @@ package core
 import (
 	"encoding/json"
 	"time"
-	"unicode/utf8"
 
 	"github.com/edgeauth/edgeauth/core/internal/cookie"
 	"github.com/edgeauth/edgeauth/core/internal/jwe"
@@ -27,9 +26,9 @@ func (x *exchange) open(ring *jwe.Ring, token string) (JWT, error) {
 	if err != nil {
 		return nil, err
 	}
-	var claims JWT
-	if !utf8.Valid(payload) || decodeJSON(payload, &claims) != nil || claims == nil {
-		return nil, jwe.ErrMalformed
+	claims, err := jwe.ParseClaims(payload)
+	if err != nil {
+		return nil, err
 	}
 	if err := jwe.CheckTimes(claims, x.now); err != nil {
 		return nil, err

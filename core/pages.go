@@ -98,8 +98,8 @@ func (x *exchange) errorReply(code string) reply {
 	return x.html(p.Status(), p.HTML())
 }
 
-func (x *exchange) html(status int, html string) reply {
-	return reply{status: status, mime: typeHTML, body: []byte(html), csp: x.theme().ContentSecurityPolicy()}
+func (x *exchange) html(status int, html []byte) reply {
+	return reply{status: status, mime: typeHTML, body: html, csp: x.theme().ContentSecurityPolicy()}
 }
 
 // listProviders answers GET providers: an object by provider id, without cookies (fact 47).

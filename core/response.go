@@ -47,7 +47,7 @@ type reply struct {
 	redirect string // where to, in UTF-8
 	mime     string
 	body     []byte
-	noStore  bool // with the headers of the csrf and session routes (facts 24 and 94)
+	noStore  bool   // with the headers of the csrf and session routes (facts 24 and 94)
 	csp      string // of a page
 	session  *Session
 }

@@ -1,6 +1,6 @@
 // Serves a built worker on workerd itself, which listens on ADDR:
 //   ADDR=127.0.0.1:8787 node serve.mjs DIR
-// DIR holds worker.mjs, wasm_exec.js and app.wasm. Variables that begin with AUTH_, CONF_ or
+// DIR holds worker.mjs and the modules it imports: program.mjs, wasm_exec.js and app.wasm. Variables that begin with AUTH_, CONF_ or
 // EDGE_ are the worker's bindings; their values stay in the environment. Ends with workerd.
 import { spawn } from "node:child_process"
 import fs from "node:fs"
@@ -15,6 +15,8 @@ const [host, port] = [addr.slice(0, addr.lastIndexOf(":")), Number(addr.slice(ad
 const bindings = Object.keys(process.env)
   .filter((name) => /^(AUTH|CONF|EDGE)_\w+$/.test(name))
   .map((name) => `(name = "${name}", fromEnvironment = "${name}")`)
+// The first module is the one that workerd starts.
+const modules = ["worker.mjs", ...fs.readdirSync(dir).filter((f) => /\.m?js$|\.wasm$/.test(f) && f !== "worker.mjs")]
 const config = path.join(dir, `workerd-${process.pid}.capnp`)
 fs.writeFileSync(config, `using Workerd = import "/workerd/workerd.capnp";
 const config :Workerd.Config = (
@@ -25,11 +27,7 @@ const config :Workerd.Config = (
   sockets = [(name = "http", address = "${addr}", http = (), service = "main")],
 );
 const worker :Workerd.Worker = (
-  modules = [
-    (name = "worker.mjs", esModule = embed "worker.mjs"),
-    (name = "wasm_exec.js", esModule = embed "wasm_exec.js"),
-    (name = "app.wasm", wasm = embed "app.wasm"),
-  ],
+  modules = [${modules.map((f) => `(name = "${f}", ${f.endsWith(".wasm") ? "wasm" : "esModule"} = embed "${f}")`).join(", ")}],
   compatibilityDate = "2026-04-01",
   bindings = [${bindings.join(", ")}],
 );
