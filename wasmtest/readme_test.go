@@ -1,0 +1,93 @@
+package wasmtest_test
+
+import (
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestReadme builds the README's program and holds its answers against the README's
+// transcript.
+func TestReadme(t *testing.T) {
+	t.Parallel()
+	raw, err := os.ReadFile("../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	readme := string(raw)
+	dir := t.TempDir()
+	source := filepath.Join(dir, "main.go")
+	if err := os.WriteFile(source, []byte(block(t, readme, "go")), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	program := filepath.Join(dir, "program")
+	if out, err := exec.Command("go", "build", "-o", program, source).CombinedOutput(); err != nil {
+		t.Fatalf("the program does not build: %v\n%s", err, out)
+	}
+	addr := freeAddr(t)
+	start(t, []string{
+		"ADDR=" + addr, "AUTH_SECRET=" + strings.Repeat("not-a-secret-", 3),
+		"AUTH_MY_IDP_ID=id", "AUTH_MY_IDP_SECRET=secret",
+	}, program)
+
+	asked := 0
+	for exchange := range strings.SplitSeq(block(t, readme, "console"), "$ curl ") {
+		command, want, ok := strings.Cut(strings.TrimSpace(exchange), "\n")
+		if !ok {
+			continue
+		}
+		asked++
+		got := strings.ReplaceAll(curl(t, addr, strings.Fields(command)), addr, "localhost:8787")
+		for line := range strings.Lines(want) {
+			if line = strings.TrimSpace(line); !strings.Contains(got, line) {
+				t.Errorf("curl %s\nanswered\n%s\nwithout\n%s", command, got, line)
+			}
+		}
+	}
+	if asked == 0 {
+		t.Error("the README has no transcript")
+	}
+}
+
+// block gives the first fenced block of a language.
+func block(t *testing.T, text, language string) string {
+	t.Helper()
+	_, rest, ok := strings.Cut(text, "\n```"+language+"\n")
+	code, _, closed := strings.Cut(rest, "\n```\n")
+	if !ok || !closed {
+		t.Fatalf("the README has no %s block", language)
+	}
+	return code
+}
+
+// curl does what the command of that name does with the few flags of the transcript.
+func curl(t *testing.T, addr string, args []string) string {
+	t.Helper()
+	method, path := http.MethodGet, ""
+	for i, arg := range args {
+		switch {
+		case arg == "-X":
+			method = args[i+1]
+		case strings.HasPrefix(arg, "localhost:8787"):
+			path = strings.TrimPrefix(arg, "localhost:8787")
+		}
+	}
+	r, err := http.NewRequest(method, "http://"+addr+path, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	resp, err := http.DefaultTransport.RoundTrip(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	var out strings.Builder
+	out.WriteString(resp.Proto + " " + resp.Status + "\n")
+	_ = resp.Header.Write(&out)
+	_, _ = io.Copy(&out, resp.Body)
+	return out.String()
+}

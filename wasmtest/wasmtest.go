@@ -1,0 +1,104 @@
+package wasmtest
+
+import (
+	"context"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+)
+
+// Config is what a program gets from its host. The zero value is a program that is alone in the world.
+type Config struct {
+	// Transport carries the program's outbound requests. The host allows each 10 seconds and a response body of 1 MiB, and
+	// hands redirects to the program. It must be safe for concurrent use. Nil: every outbound request fails.
+	Transport http.RoundTripper
+
+	// Store stands behind every KV binding of the program, with keys as the program wrote them.
+	// Nil: each binding has its own store in memory, which ends with the module.
+	Store Store
+
+	// Env is the whole environment of the program. Nil: empty.
+	Env map[string]string
+
+	// Now is the program's clock. It is called concurrently. With it set, a sleep of the program takes no time: it
+	// moves the instance's monotonic clock instead, which otherwise follows Now and never runs backwards.
+	// Nil: the machine's clocks.
+	Now func() time.Time
+
+	// Random is the program's source of randomness; reads of several instances take turns. It must not end: the Go
+	// runtime of an instance stops when it does. Nil: crypto/rand.
+	Random io.Reader
+
+	// Log gets what the program writes to standard output and error, in whole lines, and the host's own remarks.
+	// Nil: the log of the test; with Open, standard error.
+	Log io.Writer
+
+	// MaxInstances is how many instances live at once, busy and idle. 0: 8.
+	MaxInstances int
+
+	// Deadline is the time one request may take inside the program, work left to edge.WaitUntil included; a request
+	// waits as long for an instance. 0: 30 seconds.
+	Deadline time.Duration
+
+	// Uninterruptible leaves out the checks that let Deadline end a program which computes without end. Warm requests take
+	// a third of the time; the price is that one endless loop holds a processor, and sooner or later the whole
+	// process, for ever. Deadline still ends a program that waits, sleeps or looks at the clock.
+	Uninterruptible bool
+
+	// MaxMemory limits the memory of one instance, in bytes, rounded up to 64 KiB. An instance that holds more than
+	// half of it after a request is not used again. 0: 128 MiB, what a worker of Cloudflare has.
+	MaxMemory int64
+
+	// CacheDir is where compiled modules and New's builds are kept. Machine code is loaded from it, so nobody else
+	// should be able to write there. Empty: the folder edgeauth-wasmtest in os.UserCacheDir, or no cache when the
+	// user has none.
+	CacheDir string
+}
+
+// New opens a module for the duration of a test. module is the path of a .wasm file, or else a Go package, as "go build"
+// takes it, that is built for wasip1. Whatever goes wrong ends the test; a program that ends before it serves is
+// reported with its log.
+//
+// "go test" caches the test's result under the sources of a package built so, as if the test had imported it.
+func New(tb testing.TB, module string, config Config) http.Handler {
+	tb.Helper()
+	if !strings.HasSuffix(module, ".wasm") {
+		path, err := build(tb.Context(), module, config.CacheDir, tb.TempDir)
+		if err != nil {
+			tb.Fatal(err)
+		}
+		module = path
+	}
+	if config.Log == nil {
+		config.Log = tbWriter{tb}
+	}
+	m, err := Open(tb.Context(), module, config)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	tb.Cleanup(func() {
+		if err := m.Close(); err != nil {
+			tb.Error(err)
+		}
+	})
+	return m
+}
+
+// tbWriter logs each line it is given, as lineLog writes them. The module is closed, and silent, before the test ends.
+type tbWriter struct{ tb testing.TB }
+
+func (w tbWriter) Write(line []byte) (int, error) {
+	w.tb.Log(strings.TrimSuffix(string(line), "\n"))
+	return len(line), nil
+}
+
+// A Store is what the program's edge.KV calls reach; package edge documents it. Every method must be safe for
+// concurrent use.
+type Store interface {
+	Get(ctx context.Context, key string) (value []byte, ok bool, err error)
+	Put(ctx context.Context, key string, value []byte, expires time.Time) error
+	Delete(ctx context.Context, key string) error
+	List(ctx context.Context, prefix, cursor string) (keys []string, next string, err error)
+}
