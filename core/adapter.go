@@ -5,29 +5,53 @@ import (
 	"time"
 )
 
-// An Adapter keeps users, accounts, sessions and verification tokens. Every method is
-// optional; [New] names those that the configuration needs and that are nil. An absent
-// record is nil without an error; an error means that the store failed.
+// An Adapter keeps users, accounts, sessions, verification tokens and authenticators. Every
+// method is optional; [New] names those that the configuration needs and that are nil.
+//
+// An absent record is nil without an error; an error means that the store failed, or that a
+// write would have broken a rule below, which errors.Is tells as [ErrConflict]. Methods are
+// called concurrently, and what they are given or give is never shared with the store. The
+// suite in package adaptertest checks all of this.
 type Adapter struct {
-	CreateUser       func(ctx context.Context, user User) (*User, error) // user.ID is set
+	// CreateUser stores a user whose ID is set. An address that another user has is ErrConflict;
+	// users without one are not compared.
+	CreateUser       func(ctx context.Context, user User) (*User, error)
 	GetUser          func(ctx context.Context, id string) (*User, error)
-	GetUserByEmail   func(ctx context.Context, email string) (*User, error)
+	GetUserByEmail   func(ctx context.Context, email string) (*User, error) // compared byte by byte
 	GetUserByAccount func(ctx context.Context, provider, providerAccountID string) (*User, error)
-	UpdateUser       func(ctx context.Context, user User) (*User, error) // only fields that aren't zero change
-	DeleteUser       func(ctx context.Context, id string) error
+	// UpdateUser changes the fields that aren't zero. An unknown user is an error, another user's
+	// address ErrConflict.
+	UpdateUser func(ctx context.Context, user User) (*User, error)
+	// DeleteUser deletes a user with all accounts, sessions and authenticators. An unknown one is none.
+	DeleteUser func(ctx context.Context, id string) error
 
-	LinkAccount   func(ctx context.Context, account Account) error // account.UserID is set
-	UnlinkAccount func(ctx context.Context, provider, providerAccountID string) error
+	// LinkAccount stores an account whose UserID is set. An account that another user has is
+	// ErrConflict; one that the same user has is replaced.
+	LinkAccount   func(ctx context.Context, account Account) error
+	UnlinkAccount func(ctx context.Context, provider, providerAccountID string) error // an unknown one is none
 	GetAccount    func(ctx context.Context, providerAccountID, provider string) (*Account, error)
 
-	CreateSession     func(ctx context.Context, session AdapterSession) (*AdapterSession, error)
+	CreateSession func(ctx context.Context, session AdapterSession) (*AdapterSession, error)
+	// GetSessionAndUser may give a session that has expired; the caller looks.
 	GetSessionAndUser func(ctx context.Context, sessionToken string) (*AdapterSession, *User, error)
-	UpdateSession     func(ctx context.Context, session AdapterSession) (*AdapterSession, error) // only fields that aren't zero change
-	DeleteSession     func(ctx context.Context, sessionToken string) (*AdapterSession, error)    // gives what was deleted, for the signOut event
+	// UpdateSession changes the fields that aren't zero. A session that is gone stays gone, and is nil.
+	UpdateSession func(ctx context.Context, session AdapterSession) (*AdapterSession, error)
+	// DeleteSession gives what it deleted, for the signOut event.
+	DeleteSession func(ctx context.Context, sessionToken string) (*AdapterSession, error)
 
 	CreateVerificationToken func(ctx context.Context, token VerificationToken) error
-	// UseVerificationToken gives the token and deletes it in one step, so that it is usable once.
+	// UseVerificationToken gives the token and deletes it in one step: of concurrent callers one
+	// gets it. It may give one that has expired; the caller looks.
 	UseVerificationToken func(ctx context.Context, identifier, token string) (*VerificationToken, error)
+
+	// CreateAuthenticator stores a passkey. A credential that is stored already is ErrConflict.
+	CreateAuthenticator        func(ctx context.Context, a Authenticator) (*Authenticator, error)
+	GetAuthenticator           func(ctx context.Context, credentialID string) (*Authenticator, error)
+	ListAuthenticatorsByUserID func(ctx context.Context, userID string) ([]Authenticator, error) // empty for an unknown user
+	// UpdateAuthenticatorCounter stores a counter. An unknown credential is an error. One that is
+	// not above the stored one, unless both are zero, is ErrConflict and changes nothing: the
+	// authenticator may have been cloned (Web Authentication, level 3, section 6.1.1).
+	UpdateAuthenticatorCounter func(ctx context.Context, credentialID string, counter uint32) (*Authenticator, error)
 }
 
 // An AdapterSession is a session of the database strategy.
@@ -42,6 +66,18 @@ type VerificationToken struct {
 	Identifier string // the address
 	Token      string // SHA-256 of the link's token and the secret, hexadecimal
 	Expires    time.Time
+}
+
+// An Authenticator is a passkey of a user (Web Authentication, level 3).
+type Authenticator struct {
+	CredentialID         string // base64
+	UserID               string
+	ProviderAccountID    string
+	CredentialPublicKey  string // base64, COSE
+	Counter              uint32 // how often it signed
+	CredentialDeviceType string
+	CredentialBackedUp   bool
+	Transports           string // separated by commas
 }
 
 // adapterMethod is a method that some configurations need, by its name in the contract.

@@ -6,7 +6,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/edgeauth/edgeauth/core/internal/cookie"
 	"github.com/edgeauth/edgeauth/core/internal/jwe"
 	"github.com/edgeauth/edgeauth/core/internal/weburl"
 )
@@ -27,10 +26,12 @@ type Auth struct {
 	trustHost bool
 
 	secrets  []string // newest first
-	basePath string
+	basePath string   // the first of paths
+	paths    []string // where the handler answers
 	strategy Strategy
 	maxAge   time.Duration
 	update   time.Duration
+	tokenAge time.Duration // of session tokens
 
 	providers []*provider
 	plain     cookieSet // for http
@@ -79,9 +80,10 @@ func configure(config Config) *Auth {
 			a.basePath = env.url.Path
 		}
 	}
-	if !strings.HasPrefix(a.basePath, "/") {
-		a.basePath = "/" + a.basePath
+	for _, path := range append([]string{a.basePath}, config.BasePathAliases...) {
+		a.paths = append(a.paths, "/"+strings.TrimPrefix(path, "/"))
 	}
+	a.basePath = a.paths[0]
 	if a.strategy == StrategyAuto {
 		a.strategy = StrategyJWT
 		if config.Adapter != nil {
@@ -95,11 +97,16 @@ func configure(config Config) *Auth {
 		a.update = defaultUpdateAge
 	}
 	a.update = max(a.update, 0)
-	for _, p := range config.Providers {
-		a.providers = append(a.providers, newProvider(p, config.Getenv))
+	a.tokenAge = config.JWT.MaxAge
+	if a.tokenAge == 0 {
+		a.tokenAge = a.maxAge
 	}
-	a.plain = newCookieSet(a.secrets, false)
-	a.secure = newCookieSet(a.secrets, true)
+	proxy := or(config.RedirectProxyURL, config.Getenv("AUTH_REDIRECT_PROXY_URL"))
+	for _, p := range config.Providers {
+		a.providers = append(a.providers, newProvider(p, proxy, config.Getenv))
+	}
+	a.plain = newCookieSet(&a.config, a.secrets, false)
+	a.secure = newCookieSet(&a.config, a.secrets, true)
 	a.state = jwe.NewRing(a.secrets, "encodedState")
 	return a
 }
@@ -141,52 +148,6 @@ func (a *Auth) origin(r *http.Request) (string, bool) {
 		return "", false
 	}
 	return u.Origin(), true
-}
-
-// A sealedCookie is one of the handler's cookies with its attributes and, where its value
-// is sealed, the keys, which are bound to the cookie's name.
-type sealedCookie struct {
-	name string
-	opts cookie.Options
-	ring *jwe.Ring
-}
-
-// with gives the cookie with a value.
-func (c *sealedCookie) with(value string) cookie.Cookie {
-	return cookie.Cookie{Name: c.name, Value: value, Options: c.opts}
-}
-
-// cleared gives the cookie that makes a browser forget it.
-func (c *sealedCookie) cleared() cookie.Cookie {
-	out := c.with("")
-	out.MaxAge = -1
-	return out
-}
-
-// cookieSet is the handler's cookies for one scheme: protocol facts 49 and 50.
-type cookieSet struct {
-	session, callbackURL, csrf, pkce, state, nonce sealedCookie
-}
-
-func newCookieSet(secrets []string, secure bool) cookieSet {
-	prefix, hostPrefix := "", ""
-	if secure {
-		prefix, hostPrefix = "__Secure-", "__Host-"
-	}
-	base := cookie.Options{HTTPOnly: true, SameSite: "lax", Path: "/", Secure: secure}
-	check := base
-	check.MaxAge = int(checkMaxAge / time.Second)
-	sealed := func(name string, opts cookie.Options) sealedCookie {
-		return sealedCookie{name: name, opts: opts, ring: jwe.NewRing(secrets, name)}
-	}
-	return cookieSet{
-		session:     sealed(prefix+"authjs.session-token", base),
-		callbackURL: sealedCookie{name: prefix + "authjs.callback-url", opts: base},
-		csrf:        sealedCookie{name: hostPrefix + "authjs.csrf-token", opts: base},
-		pkce:        sealed(prefix+"authjs.pkce.code_verifier", check),
-		state:       sealed(prefix+"authjs.state", check),
-		nonce:       sealed(prefix+"authjs.nonce", base),
-	}
 }
 
 // cookiesFor chooses the cookies by the public scheme, unless the configuration fixes it.

@@ -27,9 +27,13 @@ func (a *Auth) check() error {
 	if !a.trustHost && a.env.url == nil {
 		add(ErrUntrustedHost, "the host is not trusted: set AUTH_URL to the site's public URL, or AUTH_TRUST_HOST to true (Config.TrustHost) if the platform sets the Host header safely")
 	}
+	if a.config.CSRF != CSRFToken && a.config.CSRF != CSRFOrigin {
+		add(ErrInvalidConfig, "Config.CSRF is neither CSRFToken nor CSRFOrigin")
+	}
 	if a.transport == nil && a.hasOAuth() {
 		add(ErrInvalidConfig, "Config.Transport is nil: in a wasm build set it to edge.Transport")
 	}
+	errs = append(errs, a.config.Cookies.check()...)
 	errs = append(errs, a.checkProviders()...)
 	errs = append(errs, a.checkAdapter()...)
 	return errors.Join(errs...)
@@ -96,7 +100,7 @@ func (c *oauthClient) check() []error {
 	if c.ClientID == "" {
 		add(ErrInvalidProvider, "no client id: set ClientID or "+providerVariable(c.ID, "ID"))
 	}
-	if c.ClientSecret == "" && c.ClientAuth != ClientAuthNone {
+	if c.ClientSecret == "" && c.ClientAuth != ClientAuthNone && c.ClientAuth != PrivateKeyJWT {
 		add(ErrInvalidProvider, "no client secret: set ClientSecret or "+providerVariable(c.ID, "SECRET")+", or ClientAuth to none for a public client")
 	}
 	if c.Issuer == "" {
@@ -117,7 +121,11 @@ func (c *oauthClient) check() []error {
 		}
 	}
 	switch c.ClientAuth {
-	case "", ClientSecretBasic, ClientSecretPost, ClientAuthNone:
+	case "", ClientSecretBasic, ClientSecretPost, ClientSecretJWT, ClientAuthNone:
+	case PrivateKeyJWT:
+		if _, err := c.ClientKey.algorithm(); err != nil {
+			add(ErrInvalidProvider, err.Error())
+		}
 	default:
 		add(ErrInvalidProvider, `unknown ClientAuth "`+string(c.ClientAuth)+`"`)
 	}

@@ -16,6 +16,9 @@ func (x *exchange) startCheck(c *sealedCookie, value string) error {
 	if err != nil {
 		return err
 	}
+	if x.provider.oauth.isFormPost() {
+		c = c.crossSite()
+	}
 	out := c.with(token)
 	out.Expires = x.now.Add(checkMaxAge)
 	x.set = append(x.set, out)
@@ -48,7 +51,11 @@ func (x *exchange) useCheck(check Check, c *sealedCookie) (string, error) {
 func (x *exchange) startChecks(checks []Check) ([]oauth2.AuthCodeOption, error) {
 	var params []oauth2.AuthCodeOption
 	if slices.Contains(checks, CheckState) {
-		state, err := x.seal(x.state, JWT{"random": oauth2.GenerateVerifier()}, checkMaxAge)
+		content := JWT{"random": oauth2.GenerateVerifier()}
+		if x.usesProxy() {
+			content["origin"] = x.ownRedirectURI()
+		}
+		state, err := x.seal(x.state, content, checkMaxAge)
 		if err != nil {
 			return nil, err
 		}

@@ -1,6 +1,7 @@
 package core
 
 import (
+	"context"
 	"net/http"
 	"time"
 )
@@ -25,7 +26,13 @@ type Config struct {
 	// BasePath is where the handler is mounted. Empty: the path of AUTH_URL, else "/auth".
 	BasePath string
 
+	// BasePathAliases are further paths where the handler answers, for clients whose path is
+	// fixed ("/api/auth"). Every URL made for a request has the path that it came by.
+	BasePathAliases []string
+
 	Session   SessionOptions
+	JWT       JWTOptions
+	Cookies   Cookies
 	Pages     Pages
 	Theme     Theme
 	Callbacks Callbacks
@@ -44,8 +51,17 @@ type Config struct {
 	// Auto: if the site's public URL is https.
 	UseSecureCookies Toggle
 
+	// CSRF is how a POST proves that it comes from the site's own pages. Zero: by the token.
+	CSRF CSRFMode
+
 	// SkipCSRFCheck turns the CSRF protection off, for frameworks that have their own.
 	SkipCSRFCheck bool
+
+	// RedirectProxyURL is the URL, up to the base path, of a site that takes the answers of
+	// OAuth providers and sends them on to this one; the proxy itself sets it to its own URL.
+	// Both need the same secret. It turns the state check on. Empty: AUTH_REDIRECT_PROXY_URL,
+	// else none. A provider's own wins.
+	RedirectProxyURL string
 
 	// Transport carries the requests to providers. It must not follow redirects and should
 	// limit the time of an exchange. Nil: a transport with a limit of 10 seconds; in a wasm
@@ -65,6 +81,17 @@ const (
 	Off
 )
 
+// A CSRFMode is how a POST proves that it comes from the site's own pages.
+type CSRFMode int8
+
+const (
+	// CSRFToken wants the token of the csrf route in the body, as Auth.js clients send it.
+	CSRFToken CSRFMode = iota
+	// CSRFOrigin takes, in place of the token, a browser's word that the request comes from
+	// the same origin (net/http.CrossOriginProtection), for clients that send no token.
+	CSRFOrigin
+)
+
 // A Strategy is how sessions are kept.
 type Strategy string
 
@@ -82,6 +109,59 @@ type SessionOptions struct {
 
 	// GenerateSessionToken makes the token of a database session. Nil: a random UUID.
 	GenerateSessionToken func() string
+}
+
+// JWTOptions are how session tokens of the jwt strategy are made and read. The tokens of the
+// state, nonce and PKCE checks are always sealed with Secret.
+type JWTOptions struct {
+	Secret []string      // empty: Config.Secret
+	MaxAge time.Duration // how long a token is valid; zero: Session.MaxAge
+
+	// Encode and Decode replace the encrypted token by one of the app's own. Decode gives an
+	// error, or a nil token, for one that is not valid; it must check the expiry. Nil: encrypted
+	// as Auth.js does it.
+	Encode func(ctx context.Context, p JWTEncodeParams) (string, error)
+	Decode func(ctx context.Context, p JWTDecodeParams) (JWT, error)
+}
+
+// JWTEncodeParams is what a session token is made of.
+type JWTEncodeParams struct {
+	Token  JWT
+	Salt   string // the name of the session cookie
+	Secret []string
+	MaxAge time.Duration
+}
+
+// JWTDecodeParams is what a session token is read with.
+type JWTDecodeParams struct {
+	Token  string
+	Salt   string // the name of the session cookie
+	Secret []string
+}
+
+// Cookies replace names and attributes of the handler's cookies. A field that is zero keeps
+// its default. A browser refuses a __Host- or __Secure- name without the attributes that the
+// prefix promises (RFC 6265bis, section 4.1.3), and so does New.
+type Cookies struct {
+	SessionToken      Cookie
+	CallbackURL       Cookie
+	CSRFToken         Cookie
+	PKCECodeVerifier  Cookie
+	State             Cookie
+	Nonce             Cookie
+	WebAuthnChallenge Cookie
+}
+
+// A Cookie is what an app may decide about one cookie.
+type Cookie struct {
+	Name        string        // empty: as in Auth.js; the keys of sealed cookies depend on it
+	Domain      string        // empty: the host only
+	Path        string        // empty: "/"
+	SameSite    string        // "lax", "strict" or "none"; empty: lax
+	HTTPOnly    Toggle        // Auto: on
+	Secure      Toggle        // Auto: with UseSecureCookies
+	Partitioned bool          // RFC 6265bis' Partitioned attribute
+	MaxAge      time.Duration // of the state, nonce, PKCE and challenge cookies; zero: 15 minutes
 }
 
 // Pages replace built-in pages. Each is a path on the same site; empty: the built-in page.

@@ -31,10 +31,21 @@ func (x *exchange) checkCSRF() {
 func (x *exchange) csrfHash(token string) string { return hashHex(token + x.secretText()) }
 
 func (x *exchange) requireCSRF() error {
-	if x.csrfVerified {
+	if x.csrfVerified || x.config.CSRF == CSRFOrigin && x.isSameOrigin() {
 		return nil
 	}
 	return fail(ErrMissingCSRF, "the body's csrfToken is missing or not the cookie's", nil)
+}
+
+// isSameOrigin reports whether a browser says that the request comes from this site. A
+// request without such a word, which net/http would let pass as no browser's, is not one.
+func (x *exchange) isSameOrigin() bool {
+	if x.r.Header.Get("Sec-Fetch-Site") == "" && x.r.Header.Get("Origin") == "" {
+		return false
+	}
+	public := *x.r
+	public.Host = x.host() // of the public origin, which a proxy may have replaced
+	return http.NewCrossOriginProtection().Check(&public) == nil
 }
 
 // csrf answers GET csrf.

@@ -52,7 +52,7 @@ func (x *exchange) sendLink() (reply, error) {
 	link := weburl.Query{{Name: "callbackUrl", Value: x.callbackURL}, {Name: "token", Value: token}, {Name: "email", Value: address}}
 	err = p.Send(x.ctx, VerificationRequest{
 		Identifier: address,
-		URL:        x.redirectURI() + "?" + link.Encode(),
+		URL:        x.ownRedirectURI() + "?" + link.Encode(),
 		Token:      token,
 		Expires:    expires,
 		Provider:   x.provider.id,
@@ -125,6 +125,9 @@ func (x *exchange) emailLogin(user *User, account *Account) (*login, error) {
 		fresh := *user
 		fresh.EmailVerified = x.now
 		created, err := adapter.CreateUser(x.ctx, fresh)
+		if errors.Is(err, ErrConflict) {
+			return x.emailLogin(user, account) // another link of the address was quicker: its user is there now
+		}
 		if err != nil {
 			return nil, fail(ErrAdapter, "createUser", err)
 		}
@@ -157,9 +160,12 @@ func NormalizeEmail(address string) (string, error) {
 	if address == "" {
 		return "", errors.New("core: the e-mail address is missing")
 	}
-	address = strings.TrimFunc(lowerCase(norm.NFKC.String(address)), isScriptSpace)
+	// Lower case can make letters combine that didn't before: hence NFKC twice, or what comes
+	// back in a link would be another address.
+	address = strings.TrimFunc(norm.NFKC.String(lowerCase(norm.NFKC.String(address))), isScriptSpace)
 	local, domain, _ := strings.Cut(address, "@")
 	domain, _, _ = strings.Cut(domain, ",")
+	domain = strings.TrimRightFunc(domain, isScriptSpace)
 	if local == "" || domain == "" || strings.Count(address, "@") != 1 || strings.ContainsFunc(address, isForbidden) {
 		return "", errors.New("core: the e-mail address is not of the form name@domain")
 	}

@@ -21,6 +21,7 @@ const (
 	ErrVerification          Kind = "Verification"          // the e-mail link is unknown, used or expired
 
 	ErrAdapter               Kind = "AdapterError"
+	ErrConflict              Kind = "Conflict"           // an adapter's answer to a write that would break one of its rules
 	ErrCallbackRoute         Kind = "CallbackRouteError" // anything else that failed in the callback route
 	ErrEmailSignIn           Kind = "EmailSignInError"
 	ErrErrorPageLoop         Kind = "ErrorPageLoop"

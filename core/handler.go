@@ -60,6 +60,9 @@ func (x *exchange) begin(providerID string) error {
 			return fail(ErrInvalidProvider, "no provider has the id in the path", nil)
 		}
 	}
+	if err := x.checkProxy(); err != nil {
+		return err
+	}
 	x.checkCSRF()
 	return x.chooseCallbackURL()
 }
@@ -157,6 +160,26 @@ func (a *Auth) refuse(err error) *Response {
 	resp.Err = known
 	a.log.Debug("request refused", "message", known.Error())
 	return resp
+}
+
+// PerRequest answers each request with a configuration made for it, for platforms whose
+// settings arrive with the request, and for sites with many tenants. Making one costs a few
+// microseconds; keys are derived when they are first used. A configuration with mistakes is
+// answered as by [Misconfigured].
+func PerRequest(configure func(r *http.Request) (Config, error)) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		config, err := configure(r)
+		if err != nil {
+			Misconfigured(config, err).ServeHTTP(w, r)
+			return
+		}
+		auth, err := New(config)
+		if err != nil {
+			Misconfigured(config, err).ServeHTTP(w, r)
+			return
+		}
+		auth.ServeHTTP(w, r)
+	})
 }
 
 // Misconfigured answers requests in place of an Auth that New refused to make: with the

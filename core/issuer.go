@@ -263,9 +263,22 @@ func (k *keySet) fetch() (*keys, error) {
 	if err != nil {
 		return nil, err
 	}
-	fresh := &keys{at: k.x.now}
-	if status != http.StatusOK || json.Unmarshal(raw, &fresh.JSONWebKeySet) != nil {
+	var set struct {
+		Keys []json.RawMessage `json:"keys"`
+	}
+	if status != http.StatusOK || json.Unmarshal(raw, &set) != nil {
 		return nil, errors.New("the provider's keys can't be read")
+	}
+	fresh := &keys{at: k.x.now}
+	for _, one := range set.Keys {
+		// A key of a kind that isn't known must not spoil the others (RFC 7517, section 5).
+		var key jose.JSONWebKey
+		if json.Unmarshal(one, &key) == nil {
+			fresh.Keys = append(fresh.Keys, key)
+		}
+	}
+	if len(fresh.Keys) == 0 {
+		return nil, errors.New("the provider has published no keys")
 	}
 	k.c.keys.Store(fresh)
 	return fresh, nil

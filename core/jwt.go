@@ -2,6 +2,7 @@ package core
 
 import (
 	"encoding/json"
+	"errors"
 	"time"
 
 	"github.com/edgeauth/edgeauth/core/internal/cookie"
@@ -22,6 +23,10 @@ func (x *exchange) seal(ring *jwe.Ring, claims JWT, maxAge time.Duration) (strin
 
 // open reads an encrypted token whose time has not passed.
 func (x *exchange) open(ring *jwe.Ring, token string) (JWT, error) {
+	return openToken(ring, token, x.now)
+}
+
+func openToken(ring *jwe.Ring, token string, now time.Time) (JWT, error) {
 	payload, err := ring.Open(token)
 	if err != nil {
 		return nil, err
@@ -30,7 +35,7 @@ func (x *exchange) open(ring *jwe.Ring, token string) (JWT, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := jwe.CheckTimes(claims, x.now); err != nil {
+	if err := jwe.CheckTimes(claims, now); err != nil {
 		return nil, err
 	}
 	return claims, nil
@@ -48,7 +53,7 @@ func (x *exchange) issue(claims JWT) error {
 		x.clearSession()
 		return nil
 	}
-	token, err := x.seal(x.cookies.session.ring, claims, x.maxAge)
+	token, err := x.encodeSession(claims)
 	if err != nil {
 		return err
 	}
@@ -56,6 +61,37 @@ func (x *exchange) issue(claims JWT) error {
 	c.Expires = x.now.Add(x.maxAge)
 	x.set = append(x.set, cookie.Split(c, names)...)
 	return nil
+}
+
+// encodeSession makes the session token of these claims.
+func (x *exchange) encodeSession(claims JWT) (string, error) {
+	if x.config.JWT.Encode == nil {
+		return x.seal(x.cookies.session.ring, claims, x.tokenAge)
+	}
+	return x.config.JWT.Encode(x.ctx, JWTEncodeParams{
+		Token: claims, Salt: x.cookies.session.name, Secret: x.tokenSecrets(), MaxAge: x.tokenAge,
+	})
+}
+
+// decodeSession reads a session token.
+func (x *exchange) decodeSession(token string) (JWT, error) {
+	if x.config.JWT.Decode == nil {
+		return x.open(x.cookies.session.ring, token)
+	}
+	claims, err := x.config.JWT.Decode(x.ctx, JWTDecodeParams{
+		Token: token, Salt: x.cookies.session.name, Secret: x.tokenSecrets(),
+	})
+	if err == nil && claims == nil {
+		err = errors.New("JWT.Decode gave no token")
+	}
+	return claims, err
+}
+
+func (a *Auth) tokenSecrets() []string {
+	if len(a.config.JWT.Secret) > 0 {
+		return a.config.JWT.Secret
+	}
+	return a.secrets
 }
 
 // clearSession makes the browser forget the session.

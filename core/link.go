@@ -1,5 +1,7 @@
 package core
 
+import "errors"
+
 // login is the outcome of finding out, or creating, who a confirmed account belongs to.
 type login struct {
 	user      *User
@@ -60,7 +62,11 @@ func (x *exchange) register(profile *User, account *Account) (*login, error) {
 		return nil, fail(ErrOAuthAccountNotLinked, "another user has the account's e-mail address", nil)
 	}
 	if isNewUser {
-		if user, err = x.config.Adapter.CreateUser(x.ctx, *profile); err != nil {
+		user, err = x.config.Adapter.CreateUser(x.ctx, *profile)
+		if errors.Is(err, ErrConflict) {
+			return nil, fail(ErrOAuthAccountNotLinked, "another sign-in has just taken the e-mail address", err)
+		}
+		if err != nil {
 			return nil, fail(ErrAdapter, "createUser", err)
 		}
 	}
@@ -83,7 +89,11 @@ func (x *exchange) link(user *User, account *Account, profile *User) error {
 	} else {
 		kept.Extra, kept.ExpiresIn = nil, 0
 	}
-	if err := x.config.Adapter.LinkAccount(x.ctx, kept); err != nil {
+	err := x.config.Adapter.LinkAccount(x.ctx, kept)
+	if errors.Is(err, ErrConflict) {
+		return fail(ErrOAuthAccountNotLinked, "the account has just been linked to another user", err)
+	}
+	if err != nil {
 		return fail(ErrAdapter, "linkAccount", err)
 	}
 	x.emit("linkAccount", x.config.Events.LinkAccount != nil, func() error {
@@ -130,7 +140,7 @@ func (x *exchange) current() (current, error) {
 		}
 		return current{token: token, session: session, user: user}, nil
 	}
-	claims, err := x.open(x.cookies.session.ring, token)
+	claims, err := x.decodeSession(token)
 	if err != nil || claims.String("sub") == "" {
 		return current{}, nil
 	}

@@ -1,9 +1,6 @@
 package core
 
 import (
-	"encoding/base64"
-	"encoding/json"
-	"net/http"
 	"net/url"
 	"slices"
 	"strconv"
@@ -23,17 +20,42 @@ type oauthClient struct {
 	keys       atomic.Pointer[keys]
 }
 
-func newOAuthClient(p OAuth, getenv func(string) string) *oauthClient {
-	p.ClientID = or(p.ClientID, getenv(providerVariable(p.ID, "ID")))
-	p.ClientSecret = or(p.ClientSecret, getenv(providerVariable(p.ID, "SECRET")))
-	p.Issuer = or(p.Issuer, getenv(providerVariable(p.ID, "ISSUER")))
+func newOAuthClient(p OAuth, proxy string, getenv func(string) string) *oauthClient {
+	p = withEnvironment(p, getenv)
 	if len(p.Checks) == 0 {
 		p.Checks = []Check{CheckPKCE}
 	}
-	return &oauthClient{OAuth: p}
+	c := &oauthClient{OAuth: p}
+	c.RedirectProxyURL = or(p.RedirectProxyURL, proxy)
+	if c.isFormPost() {
+		c.RedirectProxyURL = "" // the proxy could pass on a query only
+	}
+	if c.RedirectProxyURL != "" && !c.has(CheckState) {
+		c.Checks = append(slices.Clone(p.Checks), CheckState) // it carries the way back
+	}
+	return c
 }
 
 func (c *oauthClient) has(check Check) bool { return slices.Contains(c.Checks, check) }
+
+// isFormPost reports whether the provider answers with a POST from the browser (OAuth 2.0
+// Form Post Response Mode).
+func (c *oauthClient) isFormPost() bool {
+	if c.Authorization.Params.Get("response_mode") == "form_post" {
+		return true
+	}
+	_, query, _ := strings.Cut(c.Authorization.URL, "?")
+	mode, _ := weburl.ParseQuery(query).Last("response_mode")
+	return mode == "form_post"
+}
+
+// answer is a parameter of the provider's answer, "" without it.
+func (x *exchange) answer(name string) string {
+	if x.provider.oauth.isFormPost() {
+		return x.bodyText(name)
+	}
+	return x.queryText(name)
+}
 
 // fixedParams are the authorization request's parameters that a client can't choose: they
 // say who asks for what kind of answer, and where it is sent.
@@ -84,13 +106,11 @@ func (x *exchange) authorizationURL() (string, error) {
 	return config.AuthCodeURL("", append(options, checks...)...), nil
 }
 
-// redirectURI is the provider's callback route, the same in both requests.
-func (x *exchange) redirectURI() string {
-	return x.base + "/" + string(ActionCallback) + "/" + x.provider.id
-}
-
 // oauthCallback turns the provider's answer into a signed-in user.
 func (x *exchange) oauthCallback() (reply, error) {
+	if elsewhere, err := x.proxyRedirect(); err != nil || elsewhere != "" {
+		return reply{redirect: elsewhere}, err
+	}
 	profile, account, err := x.exchangeCode()
 	if err != nil {
 		return reply{}, err
@@ -162,41 +182,60 @@ func (x *exchange) exchangeCode() (Profile, *Account, error) {
 		if claims == nil {
 			return nil, nil, fail(ErrCallbackRoute, "the token endpoint sent no id_token", nil)
 		}
-		return claims, account, nil
+		if !c.UserInfoProfile {
+			x.addPostedUser(claims)
+			return claims, account, nil
+		}
 	}
-	profile, err := x.requestUserInfo(s, account.AccessToken)
+	profile, err := x.userInfo(c, s, account)
 	if err != nil {
 		return nil, nil, err
 	}
-	if claims != nil && profile["sub"] != nil && profile["sub"] != claims["sub"] {
+	// OpenID Connect Core 1.0, section 5.3.2: an answer about another subject must not be used.
+	mustName := c.OIDC || profile["sub"] != nil
+	if claims != nil && mustName && profile["sub"] != claims["sub"] {
 		return nil, nil, fail(ErrCallbackRoute, "the userinfo endpoint described somebody else than the id_token", nil)
 	}
 	return profile, account, nil
 }
 
+// addPostedUser adds what a provider posts beside its code: Apple tells the name only so,
+// and only once. It is the browser's word, so it can't take a claim's place.
+func (x *exchange) addPostedUser(claims Profile) {
+	raw := x.answer("user")
+	if raw == "" || !x.provider.oauth.isFormPost() {
+		return
+	}
+	var user map[string]any
+	if _, taken := claims["user"]; !taken && decodeJSON([]byte(raw), &user) == nil && user != nil {
+		claims["user"] = user
+	}
+}
+
 // readAnswer checks the parameters that the provider sent the browser back with, and gives
 // the authorization code.
 func (x *exchange) readAnswer(c *oauthClient, s *server, state string) (string, error) {
-	iss := x.queryText("iss") // RFC 9207
+	iss := x.answer("iss") // RFC 9207
 	switch {
-	case x.queryText("response") != "":
+	case x.answer("response") != "":
 		return "", fail(ErrCallbackRoute, "the provider sent a JARM response, which is not supported", nil)
 	case iss == "" && s.IssParameter:
 		return "", fail(ErrCallbackRoute, "the provider's answer lacks the iss parameter it promises", nil)
 	case iss != "" && iss != s.Issuer:
 		return "", fail(ErrCallbackRoute, "the answer's iss is not the provider's issuer", nil)
-	case c.has(CheckState) && !sameText(x.queryText("state"), state):
+	case c.has(CheckState) && !sameText(x.answer("state"), state):
 		return "", fail(ErrInvalidCheck, "the answer's state is not the cookie's", nil)
 	}
-	if code := x.queryText("error"); code != "" {
+	if code := x.answer("error"); code != "" {
 		return "", fail(ErrOAuthCallback, "the provider answered "+strconv.Quote(clip(code)), nil)
 	}
 	for _, name := range [...]string{"id_token", "token"} {
-		if _, ok := x.query.Get(name); ok {
+		_, inQuery := x.query.Get(name)
+		if inQuery || x.answer(name) != "" {
 			return "", fail(ErrCallbackRoute, "the answer has a parameter of another flow, "+name, nil)
 		}
 	}
-	code := x.queryText("code")
+	code := x.answer("code")
 	if code == "" {
 		return "", fail(ErrCallbackRoute, "the answer has no code", nil)
 	}
@@ -210,177 +249,4 @@ func clip(text string) string {
 		return text[:most] + "…"
 	}
 	return text
-}
-
-// requestToken exchanges the code (RFC 6749, section 4.1.3). It is asked once, whatever happens.
-func (x *exchange) requestToken(c *oauthClient, s *server, code, verifier string) (*Account, error) {
-	form := url.Values{"grant_type": {"authorization_code"}, "code": {code}, "redirect_uri": {x.redirectURI()}}
-	if verifier != "" {
-		form.Set("code_verifier", verifier)
-	}
-	header := http.Header{"Content-Type": {"application/x-www-form-urlencoded;charset=UTF-8"}, "Accept": {typeJSON}}
-	c.authenticate(header, form)
-	status, raw, err := x.fetch(http.MethodPost, s.TokenEndpoint, header, form.Encode())
-	if err != nil {
-		return nil, fail(ErrCallbackRoute, "the token endpoint can't be reached", err)
-	}
-	var fields map[string]any
-	notJSON := decodeJSON(raw, &fields) != nil || fields == nil
-	if status != http.StatusOK {
-		reason, _ := fields["error"].(string)
-		return nil, fail(ErrCallbackRoute, "the token endpoint answered "+strconv.Itoa(status)+" "+strconv.Quote(clip(reason)), nil)
-	}
-	if notJSON {
-		return nil, fail(ErrCallbackRoute, "the token endpoint's answer is not a JSON object", nil)
-	}
-	return x.readTokens(fields)
-}
-
-// authenticate adds the client's credentials to a token request (RFC 6749, section 2.3.1).
-func (c *oauthClient) authenticate(header http.Header, form url.Values) {
-	switch c.ClientAuth {
-	case ClientAuthNone:
-		form.Set("client_id", c.ClientID)
-	case ClientSecretPost:
-		form.Set("client_id", c.ClientID)
-		form.Set("client_secret", c.ClientSecret)
-	default:
-		pair := formEncode(c.ClientID) + ":" + formEncode(c.ClientSecret)
-		header.Set("Authorization", "Basic "+base64.StdEncoding.EncodeToString([]byte(pair)))
-	}
-}
-
-func formEncode(text string) string {
-	return strings.ReplaceAll(weburl.EncodeComponent(text), "%20", "+")
-}
-
-// readTokens checks the token endpoint's answer (RFC 6749, section 5.1; fact 76).
-func (x *exchange) readTokens(fields map[string]any) (*Account, error) {
-	bad := func(name string) (*Account, error) {
-		return nil, fail(ErrCallbackRoute, "the token endpoint's "+name+" is missing or of the wrong type", nil)
-	}
-	account := &Account{Provider: x.provider.id, Type: x.provider.kind}
-	for _, f := range [...]struct {
-		name               string
-		into               *string
-		required, nonEmpty bool
-	}{
-		{"access_token", &account.AccessToken, true, true},
-		{"token_type", &account.TokenType, true, true},
-		{"refresh_token", &account.RefreshToken, false, true},
-		{"id_token", &account.IDToken, false, true},
-		{"scope", &account.Scope, false, false},
-		{"session_state", &account.SessionState, false, false},
-	} {
-		value, present := fields[f.name]
-		if !present && !f.required {
-			continue
-		}
-		text, ok := value.(string)
-		if !ok || f.nonEmpty && text == "" {
-			return bad(f.name)
-		}
-		*f.into = text
-		delete(fields, f.name)
-	}
-	account.TokenType = strings.ToLower(account.TokenType)
-	if account.TokenType != "bearer" && account.TokenType != "dpop" {
-		return bad("token_type")
-	}
-	if value, present := fields["expires_in"]; present {
-		seconds, ok := readSeconds(value)
-		if !ok {
-			return bad("expires_in")
-		}
-		account.ExpiresIn = seconds
-		if seconds != 0 {
-			account.ExpiresAt = x.now.Unix() + seconds
-		}
-		delete(fields, "expires_in")
-	}
-	account.Extra = fields
-	return account, nil
-}
-
-// readSeconds reads a number of seconds, which some providers send as text.
-func readSeconds(value any) (int64, bool) {
-	var text string
-	switch v := value.(type) {
-	case string:
-		text = strings.TrimSpace(v)
-	case json.Number:
-		text = v.String()
-	}
-	seconds, err := strconv.ParseFloat(text, 64)
-	const most = 1 << 40
-	return int64(seconds), err == nil && seconds >= 0 && seconds < most
-}
-
-// requestUserInfo asks who the access token belongs to (OpenID Connect Core 1.0, section 5.3).
-func (x *exchange) requestUserInfo(s *server, accessToken string) (Profile, error) {
-	header := http.Header{"Authorization": {"Bearer " + accessToken}, "Accept": {"application/json, application/jwt"}}
-	status, raw, err := x.fetch(http.MethodGet, s.UserInfoEndpoint, header, "")
-	if err != nil {
-		return nil, fail(ErrCallbackRoute, "the userinfo endpoint can't be reached", err)
-	}
-	if status < 200 || status > 299 {
-		return nil, fail(ErrCallbackRoute, "the userinfo endpoint answered "+strconv.Itoa(status), nil)
-	}
-	var profile Profile
-	if err := decodeJSON(raw, &profile); err != nil || profile == nil {
-		return nil, fail(ErrCallbackRoute, "the userinfo endpoint's answer is not a JSON object", nil)
-	}
-	return profile, nil
-}
-
-// userFromProfile makes the user. Its id is new, never the provider's: that one is the account's.
-func (x *exchange) userFromProfile(profile Profile, account *Account) (*User, error) {
-	read := x.provider.oauth.Profile
-	var user *User
-	var err error
-	if read == nil {
-		user, err = defaultProfile(profile)
-	} else {
-		user, err = read(x.ctx, profile, account)
-	}
-	if err != nil {
-		return nil, err
-	}
-	if user == nil {
-		return nil, fail(ErrOAuthProfileParse, "Profile gave no user", nil)
-	}
-	account.ProviderAccountID = or(user.ID, randomUUID())
-	user.ID = randomUUID()
-	user.Email = strings.ToLower(user.Email)
-	return user, nil
-}
-
-// defaultProfile reads the standard claims; the first name that is not null counts (fact 80).
-func defaultProfile(profile Profile) (*User, error) {
-	user := &User{}
-	id := profile["sub"]
-	if id == nil {
-		id = profile["id"]
-	}
-	switch id := id.(type) {
-	case string:
-		user.ID = id
-	case json.Number:
-		user.ID = id.String()
-	}
-	for _, claim := range [...]string{"name", "nickname", "preferred_username"} {
-		if profile[claim] != nil {
-			user.set("name", profile, claim)
-			break
-		}
-	}
-	if email := profile["email"]; email != nil {
-		text, ok := email.(string)
-		if !ok {
-			return nil, fail(ErrOAuthProfileParse, "the e-mail address is not text", nil)
-		}
-		user.Email = text
-	}
-	user.set("image", profile, "picture")
-	return user, nil
 }

@@ -2,6 +2,7 @@ package core
 
 import (
 	"context"
+	"crypto"
 	"net/http"
 	"net/url"
 	"time"
@@ -40,6 +41,8 @@ type ClientAuth string
 const (
 	ClientSecretBasic ClientAuth = "client_secret_basic"
 	ClientSecretPost  ClientAuth = "client_secret_post"
+	ClientSecretJWT   ClientAuth = "client_secret_jwt" // an HS256 assertion (RFC 7523)
+	PrivateKeyJWT     ClientAuth = "private_key_jwt"   // an assertion signed with OAuth.ClientKey
 	ClientAuthNone    ClientAuth = "none"
 )
 
@@ -64,6 +67,22 @@ type OAuth struct {
 
 	Checks     []Check    // empty: CheckPKCE
 	ClientAuth ClientAuth // empty: ClientSecretBasic
+	ClientKey  ClientKey  // for PrivateKeyJWT
+
+	// RedirectProxyURL is Config.RedirectProxyURL for this provider alone.
+	RedirectProxyURL string
+
+	// ConformToken mends the token endpoint's answer, for providers that stray from RFC 6749,
+	// section 5.1: it gets and gives the status and the body. Nil: taken as it is.
+	ConformToken func(ctx context.Context, status int, body []byte) (int, []byte, error)
+
+	// RequestUserInfo gets the profile in a way of the provider's own. Nil: a GET of the userinfo
+	// endpoint with the access token.
+	RequestUserInfo func(ctx context.Context, r UserInfoRequest) (Profile, error)
+
+	// UserInfoProfile takes the profile of an OIDC provider from the userinfo endpoint, whose
+	// sub must be the ID token's. False: from the ID token.
+	UserInfoProfile bool
 
 	// Profile makes a user of what the provider told. The ID it sets is the account's at the
 	// provider (providerAccountId), never the user's; empty: a new random one at every sign-in.
@@ -79,6 +98,22 @@ type OAuth struct {
 	AllowDangerousEmailAccountLinking bool
 
 	BrandColor string // of the button on the sign-in page, a CSS colour; empty: neutral
+}
+
+// A ClientKey is the key of a client that authenticates with private_key_jwt.
+type ClientKey struct {
+	PrivateKey crypto.PrivateKey // *rsa.PrivateKey, *ecdsa.PrivateKey or ed25519.PrivateKey
+	ID         string            // the key's id at the provider; empty: none is sent
+	PSS        bool              // an RSA key signs PS256; false: RS256
+}
+
+// A UserInfoRequest is what [OAuth.RequestUserInfo] needs to ask for a profile.
+type UserInfoRequest struct {
+	URL          string // the userinfo endpoint
+	Tokens       *Account
+	ClientID     string
+	ClientSecret string
+	Transport    http.RoundTripper // Config.Transport
 }
 
 func (p OAuth) describe() (string, string, ProviderType) {
@@ -154,12 +189,12 @@ type provider struct {
 	login    *Credentials
 }
 
-func newProvider(p Provider, getenv func(string) string) *provider {
+func newProvider(p Provider, proxy string, getenv func(string) string) *provider {
 	id, name, kind := p.describe()
 	out := &provider{id: id, name: name, kind: kind}
 	switch p := p.(type) {
 	case OAuth:
-		out.oauth = newOAuthClient(p, getenv)
+		out.oauth = newOAuthClient(p, proxy, getenv)
 		out.name = or(name, id)
 	case Email:
 		out.id, out.name = or(id, "email"), or(name, "Email")

@@ -58,13 +58,13 @@ type exchange struct {
 	action Action
 
 	origin   string // the site's public origin
+	path     string // the base path the request came by
 	base     string // origin and base path
 	pathname string // with dot segments resolved
 	query    weburl.Query
 	body     map[string]any // the fields of a POST; numbers are json.Number
 	jar      cookie.Jar
 	cookies  *cookieSet
-	header   http.Header // of the response: what the session's rules add
 
 	provider     *provider // nil without one in the path
 	csrfToken    string
@@ -85,13 +85,18 @@ func (a *Auth) accept(r *http.Request) (*exchange, string, error) {
 	if !ok {
 		return nil, "", errBadRequest
 	}
-	x := &exchange{Auth: a, ctx: r.Context(), r: r, now: time.Now(), origin: origin, base: origin + a.basePath}
+	x := &exchange{Auth: a, ctx: r.Context(), r: r, now: time.Now(), origin: origin}
 	x.pathname = pathnameOf(origin, r)
-	action, providerID, ok := a.route(x.pathname)
+	var providerID string
+	for _, x.path = range a.paths {
+		if x.action, providerID, ok = route(x.path, x.pathname); ok {
+			break
+		}
+	}
 	if !ok {
 		return nil, "", errBadRequest
 	}
-	x.action = action
+	x.base = origin + x.path
 	x.query = weburl.ParseQuery(r.URL.RawQuery)
 	if err := x.readBody(); err != nil {
 		return nil, "", err
@@ -116,8 +121,8 @@ func pathnameOf(origin string, r *http.Request) string {
 
 // route splits a path under the base path into action and provider id. Any number of
 // slashes separates and ends segments, and none is needed after the base path (facts 3 to 6).
-func (a *Auth) route(pathname string) (Action, string, bool) {
-	rest, ok := strings.CutPrefix(pathname, a.basePath)
+func route(basePath, pathname string) (Action, string, bool) {
+	rest, ok := strings.CutPrefix(pathname, basePath)
 	if !ok {
 		return "", "", false
 	}

@@ -150,7 +150,7 @@ func (x *exchange) failure(err *Error) *Response {
 		return bare(http.StatusBadRequest, typeJSON, "null")
 	}
 	action, query := err.shown()
-	page := x.basePath + "/" + string(action)
+	page := x.path + "/" + string(action)
 	if action == ActionSignIn && x.config.Pages.SignIn != "" {
 		page = x.config.Pages.SignIn
 	}

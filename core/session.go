@@ -14,7 +14,7 @@ func (a *Auth) attach(r *http.Request) (*exchange, error) {
 	if !ok {
 		return nil, fail(ErrUntrustedHost, "the request's host is not a host", nil)
 	}
-	x := &exchange{Auth: a, ctx: r.Context(), r: r, now: time.Now(), origin: origin, base: origin + a.basePath, action: ActionSession}
+	x := &exchange{Auth: a, ctx: r.Context(), r: r, now: time.Now(), origin: origin, path: a.basePath, base: origin + a.basePath, action: ActionSession}
 	x.jar = cookie.Parse(strings.Join(r.Header.Values("Cookie"), "; "))
 	x.cookies = a.cookiesFor(origin)
 	return x, nil
@@ -63,7 +63,7 @@ func (x *exchange) readSession(isUpdate bool, data any) (reply, error) {
 
 // jwtSession reads the session from its token and issues the token anew, with full lifetime.
 func (x *exchange) jwtSession(token string, trigger Trigger, data any) (*Session, error) {
-	claims, err := x.open(x.cookies.session.ring, token)
+	claims, err := x.decodeSession(token)
 	if err != nil {
 		return nil, err
 	}

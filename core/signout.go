@@ -18,7 +18,7 @@ func (x *exchange) endSession(token string) error {
 	event := SignOutEvent{}
 	var err error
 	if x.strategy == StrategyJWT {
-		event.Token, err = x.open(x.cookies.session.ring, token)
+		event.Token, err = x.decodeSession(token)
 	} else {
 		event.Session, err = x.config.Adapter.DeleteSession(x.ctx, token)
 	}

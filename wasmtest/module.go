@@ -17,6 +17,7 @@ import (
 	"github.com/tetratelabs/wazero/imports/wasi_snapshot_preview1"
 
 	"github.com/edgeauth/edgeauth/edge/abi"
+	"github.com/edgeauth/edgeauth/kvadapter/memory"
 )
 
 const (
@@ -208,7 +209,7 @@ func (m *Module) store(binding string) Store {
 		if now == nil {
 			now = time.Now
 		}
-		s = newMemory(now)
+		s = memory.New(now)
 		m.stores[binding] = s
 	}
 	return s

@@ -1,0 +1,136 @@
+package core
+
+import (
+	"errors"
+	"strings"
+	"time"
+
+	"github.com/edgeauth/edgeauth/core/internal/cookie"
+	"github.com/edgeauth/edgeauth/core/internal/jwe"
+)
+
+// A sealedCookie is one of the handler's cookies with its attributes and, where its value
+// is sealed, the keys, which are bound to the cookie's name.
+type sealedCookie struct {
+	name string
+	opts cookie.Options
+	ring *jwe.Ring
+}
+
+// with gives the cookie with a value.
+func (c *sealedCookie) with(value string) cookie.Cookie {
+	return cookie.Cookie{Name: c.name, Value: value, Options: c.opts}
+}
+
+// cleared gives the cookie that makes a browser forget it.
+func (c *sealedCookie) cleared() cookie.Cookie {
+	out := c.with("")
+	out.MaxAge = -1
+	return out
+}
+
+// crossSite gives the cookie as it must be to come back with a POST from the provider.
+func (c *sealedCookie) crossSite() *sealedCookie {
+	out := *c
+	out.opts.SameSite, out.opts.Secure = "none", true
+	return &out
+}
+
+// cookieSet is the handler's cookies for one scheme: protocol facts 49 and 50.
+type cookieSet struct {
+	session, callbackURL, csrf, pkce, state, nonce, challenge sealedCookie
+}
+
+func newCookieSet(config *Config, secrets []string, secure bool) cookieSet {
+	prefix, hostPrefix := "", ""
+	if secure {
+		prefix, hostPrefix = "__Secure-", "__Host-"
+	}
+	sessionSecrets := config.JWT.Secret
+	if len(sessionSecrets) == 0 {
+		sessionSecrets = secrets
+	}
+	plain := func(name string, custom Cookie) sealedCookie {
+		return sealedCookie{name: or(custom.Name, name), opts: custom.options(secure)}
+	}
+	sealed := func(name string, custom Cookie, secrets []string) sealedCookie {
+		c := plain(name, custom)
+		c.ring = jwe.NewRing(secrets, c.name)
+		return c
+	}
+	check := func(name string, custom Cookie) sealedCookie {
+		c := sealed(name, custom, secrets)
+		c.opts.MaxAge = int(checkMaxAge / time.Second)
+		if custom.MaxAge > 0 {
+			c.opts.MaxAge = int(custom.MaxAge / time.Second)
+		}
+		return c
+	}
+	use := &config.Cookies
+	set := cookieSet{
+		session:     sealed(prefix+"authjs.session-token", use.SessionToken, sessionSecrets),
+		callbackURL: plain(prefix+"authjs.callback-url", use.CallbackURL),
+		csrf:        plain(hostPrefix+"authjs.csrf-token", use.CSRFToken),
+		pkce:        check(prefix+"authjs.pkce.code_verifier", use.PKCECodeVerifier),
+		state:       check(prefix+"authjs.state", use.State),
+		nonce:       check(prefix+"authjs.nonce", use.Nonce),
+		challenge:   check(prefix+"authjs.challenge", use.WebAuthnChallenge),
+	}
+	if use.Nonce.MaxAge == 0 {
+		set.nonce.opts.MaxAge = 0 // the reference gives the nonce an Expires only
+	}
+	return set
+}
+
+// options are the attributes of a cookie with its defaults filled in.
+func (c *Cookie) options(secure bool) cookie.Options {
+	out := cookie.Options{
+		HTTPOnly: c.HTTPOnly != Off, Secure: secure, SameSite: or(strings.ToLower(c.SameSite), "lax"),
+		Path: or(c.Path, "/"), Domain: c.Domain, Partitioned: c.Partitioned,
+	}
+	if c.Secure != Auto {
+		out.Secure = c.Secure == On
+	}
+	return out
+}
+
+// check names what is wrong with an override, if anything is.
+func (c *Cookie) check() error {
+	name := c.Name
+	switch {
+	case name != "" && !cookie.ValidName(name):
+		return errors.New("the name has a character that no cookie's name may have")
+	case c.Domain != "" && !cookie.ValidDomain(c.Domain):
+		return errors.New("the domain is no domain")
+	case c.Path != "" && !cookie.ValidPath(c.Path):
+		return errors.New("the path is no path")
+	case strings.HasPrefix(name, "__Host-") && (c.Domain != "" || or(c.Path, "/") != "/" || c.Secure == Off):
+		return errors.New("the prefix __Host- demands Secure, the path / and no domain")
+	case strings.HasPrefix(name, "__Secure-") && c.Secure == Off:
+		return errors.New("the prefix __Secure- demands Secure")
+	case c.MaxAge < 0:
+		return errors.New("MaxAge is negative")
+	}
+	switch strings.ToLower(c.SameSite) {
+	case "", "lax", "strict", "none":
+		return nil
+	}
+	return errors.New("SameSite is none of lax, strict and none")
+}
+
+// check finds what is wrong with the overrides.
+func (c *Cookies) check() (errs []error) {
+	for _, one := range [...]struct {
+		field  string
+		cookie *Cookie
+	}{
+		{"SessionToken", &c.SessionToken}, {"CallbackURL", &c.CallbackURL}, {"CSRFToken", &c.CSRFToken},
+		{"PKCECodeVerifier", &c.PKCECodeVerifier}, {"State", &c.State}, {"Nonce", &c.Nonce},
+		{"WebAuthnChallenge", &c.WebAuthnChallenge},
+	} {
+		if err := one.cookie.check(); err != nil {
+			errs = append(errs, fail(ErrInvalidConfig, "Config.Cookies."+one.field, err))
+		}
+	}
+	return errs
+}

@@ -1,0 +1,42 @@
+// The worker: gives every request to one running program, and that a successor when it is
+// retired or dead. Where EDGE_EXCLUSIVE is set, each of so many programs gets one at a time.
+import { Program } from "./program.mjs";
+
+const maxBody = 1 << 20, maxQueued = 10_000;
+const refuse = (status, text, headers) => new Response(text + "\n", { status, headers });
+let pool = [];
+
+export default {
+  fetch(request, env, ctx) {
+    if (!request.body) return serve(request, null, env, ctx);
+    return read(request.body).then(
+      body => body ? serve(request, body, env, ctx) : refuse(413, "Request Entity Too Large"),
+      () => refuse(400, "Bad Request"));
+  },
+};
+
+function serve(request, body, env, ctx) {
+  if (env?.EDGE_EXCLUSIVE) return serveExclusively(request, body, env, ctx);
+  if (!pool[0] || pool[0].retired()) pool[0] = new Program(env);
+  return pool[0].handle(request, body, ctx);
+}
+
+async function serveExclusively(request, body, env, ctx) {
+  for (let queued = 0; queued < maxQueued; queued += 10) {
+    pool = pool.filter(program => !program.retired());
+    if (pool.length < env.EDGE_EXCLUSIVE && pool.every(program => program.jobs.size)) pool.push(new Program(env));
+    const idle = pool.find(program => !program.jobs.size);
+    if (idle) return idle.handle(request, body, ctx);
+    await new Promise(wake => setTimeout(wake, 10)); // waiting for another request's promise would hang
+  }
+  return refuse(503, "Service Unavailable", { "Retry-After": "1" });
+}
+
+async function read(stream) { // null when it is too large
+  const chunks = [];
+  let size = 0;
+  for await (const chunk of stream) if ((size += chunk.length) > maxBody) return null; else chunks.push(chunk);
+  const body = new Uint8Array(size);
+  for (const chunk of chunks.reverse()) body.set(chunk, size -= chunk.length);
+  return body;
+}

@@ -1,0 +1,111 @@
+// Package memory is a key-value store that forgets everything when the program ends: for
+// tests, demos and programs of which there is one. It keeps the rules of the stores it stands
+// in for, so that what works with it works with them.
+package memory
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+)
+
+// ErrKey is the error for a key that Workers KV would refuse.
+var ErrKey = errors.New("memory: a key has 1 to 512 bytes and is neither . nor ..")
+
+// CheckKey gives ErrKey for a key that no store can hold.
+func CheckKey(key string) error {
+	if key == "" || len(key) > 512 || key == "." || key == ".." {
+		return ErrKey
+	}
+	return nil
+}
+
+// pageSize is that of Workers KV, so that callers that forget the cursor fail early.
+const pageSize = 1000
+
+// A Store keeps values by key. It is safe for concurrent use.
+type Store struct {
+	now     func() time.Time
+	mu      sync.Mutex
+	records map[string]record
+}
+
+type record struct {
+	value   []byte
+	expires time.Time // zero: never
+}
+
+// New gives an empty store. now is its clock; nil: time.Now.
+func New(now func() time.Time) *Store {
+	if now == nil {
+		now = time.Now
+	}
+	return &Store{now: now, records: map[string]record{}}
+}
+
+// Get gives a copy of the value of key; ok is false when there is none or it has expired.
+func (s *Store) Get(ctx context.Context, key string) (value []byte, ok bool, err error) {
+	if err := errors.Join(ctx.Err(), CheckKey(key)); err != nil {
+		return nil, false, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	r, ok := s.records[key]
+	if !ok || s.hasEnded(r) {
+		delete(s.records, key)
+		return nil, false, nil
+	}
+	return append([]byte{}, r.value...), true, nil
+}
+
+// Put sets the value of key until expires; the zero time means for ever.
+func (s *Store) Put(ctx context.Context, key string, value []byte, expires time.Time) error {
+	if err := errors.Join(ctx.Err(), CheckKey(key)); err != nil {
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.records[key] = record{bytes.Clone(value), expires}
+	return nil
+}
+
+// Delete removes key. Deleting an absent key is no error.
+func (s *Store) Delete(ctx context.Context, key string) error {
+	if err := errors.Join(ctx.Err(), CheckKey(key)); err != nil {
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.records, key)
+	return nil
+}
+
+// List gives keys that begin with prefix, in order, a page at a time. The first call passes
+// an empty cursor, later ones the previous next; an empty next means that was the last page.
+func (s *Store) List(ctx context.Context, prefix, cursor string) (keys []string, next string, err error) {
+	if err := ctx.Err(); err != nil {
+		return nil, "", err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	maps.DeleteFunc(s.records, func(_ string, r record) bool { return s.hasEnded(r) })
+	for key := range s.records {
+		if strings.HasPrefix(key, prefix) && key > cursor {
+			keys = append(keys, key)
+		}
+	}
+	slices.Sort(keys)
+	if len(keys) <= pageSize {
+		return keys, "", nil
+	}
+	return keys[:pageSize], keys[pageSize-1], nil
+}
+
+func (s *Store) hasEnded(r record) bool {
+	return !r.expires.IsZero() && !s.now().Before(r.expires)
+}
