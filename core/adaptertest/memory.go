@@ -4,7 +4,10 @@ package adaptertest
 
 import (
 	"context"
+	"errors"
 	"maps"
+	"slices"
+	"strings"
 	"sync"
 
 	"github.com/edgeauth/edgeauth/core"
@@ -21,6 +24,7 @@ type memory struct {
 	accounts map[account]core.Account
 	sessions map[string]core.AdapterSession
 	links    map[link]core.VerificationToken
+	keys     map[string]core.Authenticator
 }
 
 // Memory gives an empty adapter that forgets everything when the program ends. It is safe
@@ -31,6 +35,7 @@ func Memory() *core.Adapter {
 		accounts: map[account]core.Account{},
 		sessions: map[string]core.AdapterSession{},
 		links:    map[link]core.VerificationToken{},
+		keys:     map[string]core.Authenticator{},
 	}
 	return &core.Adapter{
 		CreateUser: m.createUser, GetUser: m.getUser, GetUserByEmail: m.getUserByEmail,
@@ -39,14 +44,34 @@ func Memory() *core.Adapter {
 		CreateSession: m.createSession, GetSessionAndUser: m.getSessionAndUser,
 		UpdateSession: m.updateSession, DeleteSession: m.deleteSession,
 		CreateVerificationToken: m.createVerificationToken, UseVerificationToken: m.useVerificationToken,
+		CreateAuthenticator: m.createAuthenticator, GetAuthenticator: m.getAuthenticator,
+		ListAuthenticatorsByUserID: m.listAuthenticatorsByUserID, UpdateAuthenticatorCounter: m.updateAuthenticatorCounter,
 	}
 }
 
 func (m *memory) createUser(_ context.Context, user core.User) (*core.User, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	if m.isTaken(user.Email, user.ID) {
+		return nil, conflict("another user has the address")
+	}
+	user.Extra = maps.Clone(user.Extra)
 	m.users[user.ID] = user
 	return m.user(user.ID), nil
+}
+
+// isTaken reports whether an address is that of another user than id.
+func (m *memory) isTaken(email, id string) bool {
+	for _, user := range m.users {
+		if email != "" && user.Email == email && user.ID != id {
+			return true
+		}
+	}
+	return false
+}
+
+func conflict(message string) error {
+	return &core.Error{Kind: core.ErrConflict, Message: message}
 }
 
 // user gives a copy, or nil.
@@ -89,8 +114,13 @@ func (m *memory) getUserByAccount(_ context.Context, provider, id string) (*core
 func (m *memory) updateUser(_ context.Context, change core.User) (*core.User, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	user := m.users[change.ID]
-	user.ID = change.ID
+	user, ok := m.users[change.ID]
+	if !ok {
+		return nil, errors.New("adaptertest: no such user")
+	}
+	if m.isTaken(change.Email, change.ID) {
+		return nil, conflict("another user has the address")
+	}
 	if change.Name != "" {
 		user.Name = change.Name
 	}
@@ -116,14 +146,19 @@ func (m *memory) deleteUser(_ context.Context, id string) error {
 	delete(m.users, id)
 	maps.DeleteFunc(m.accounts, func(_ account, a core.Account) bool { return a.UserID == id })
 	maps.DeleteFunc(m.sessions, func(_ string, s core.AdapterSession) bool { return s.UserID == id })
+	maps.DeleteFunc(m.keys, func(_ string, a core.Authenticator) bool { return a.UserID == id })
 	return nil
 }
 
 func (m *memory) linkAccount(_ context.Context, a core.Account) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	key := account{a.Provider, a.ProviderAccountID}
+	if known, ok := m.accounts[key]; ok && known.UserID != a.UserID {
+		return conflict("another user has the account")
+	}
 	a.Extra = maps.Clone(a.Extra)
-	m.accounts[account{a.Provider, a.ProviderAccountID}] = a
+	m.accounts[key] = a
 	return nil
 }
 
@@ -207,4 +242,52 @@ func (m *memory) useVerificationToken(_ context.Context, identifier, token strin
 	}
 	delete(m.links, link{identifier, token})
 	return &t, nil
+}
+
+func (m *memory) createAuthenticator(_ context.Context, a core.Authenticator) (*core.Authenticator, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if _, taken := m.keys[a.CredentialID]; taken {
+		return nil, conflict("the credential is registered already")
+	}
+	m.keys[a.CredentialID] = a
+	return &a, nil
+}
+
+func (m *memory) getAuthenticator(_ context.Context, credentialID string) (*core.Authenticator, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	a, ok := m.keys[credentialID]
+	if !ok {
+		return nil, nil
+	}
+	return &a, nil
+}
+
+func (m *memory) listAuthenticatorsByUserID(_ context.Context, userID string) ([]core.Authenticator, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	list := []core.Authenticator{}
+	for _, a := range m.keys {
+		if a.UserID == userID {
+			list = append(list, a)
+		}
+	}
+	slices.SortFunc(list, func(a, b core.Authenticator) int { return strings.Compare(a.CredentialID, b.CredentialID) })
+	return list, nil
+}
+
+func (m *memory) updateAuthenticatorCounter(_ context.Context, credentialID string, counter uint32) (*core.Authenticator, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	a, ok := m.keys[credentialID]
+	if !ok {
+		return nil, errors.New("adaptertest: no such credential")
+	}
+	if counter <= a.Counter && (counter != 0 || a.Counter != 0) {
+		return nil, conflict("the counter did not grow")
+	}
+	a.Counter = counter
+	m.keys[credentialID] = a
+	return &a, nil
 }
