@@ -23,6 +23,7 @@ func (x *exchange) signInPage() (reply, error) {
 	}
 	p := page.SignIn{
 		Theme:       x.theme(),
+		Host:        x.host(),
 		CSRFToken:   x.csrfToken,
 		CallbackURL: x.callbackURL,
 		Error:       code,
