@@ -1,6 +1,7 @@
 package core
 
 import (
+	"errors"
 	"slices"
 	"time"
 
@@ -10,9 +11,46 @@ import (
 // The state, nonce and PKCE checks tie a provider's answer to the browser that asked. What
 // is to be compared waits in a sealed cookie that names the provider (fact 69).
 
-// startCheck seals a check's value into its cookie.
-func (x *exchange) startCheck(c *sealedCookie, value string) error {
-	token, err := x.seal(c.ring, JWT{"value": value, "provider": x.provider.id}, checkMaxAge)
+// keptCheck is one sign-in's value in a check cookie.
+type keptCheck struct {
+	value    string
+	provider string
+}
+
+// maxParallel is how many sign-ins that were begun earlier a check cookie keeps.
+const maxParallel = 3
+
+// readChecks gives what a check cookie holds: the latest sign-in's value, which is all that
+// the reference knows of, and those of sign-ins at other providers that were begun before.
+func (x *exchange) readChecks(c *sealedCookie) ([]keptCheck, error) {
+	token, _ := x.jar.Get(c.name)
+	if token == "" {
+		return nil, errors.New("it is missing")
+	}
+	claims, err := x.open(c.ring, token)
+	if err != nil {
+		return nil, err
+	}
+	kept := []keptCheck{{claims.String("value"), claims.String("provider")}}
+	earlier, _ := claims["earlier"].([]any)
+	for _, one := range earlier {
+		member, _ := one.(map[string]any)
+		kept = append(kept, keptCheck{JWT(member).String("value"), JWT(member).String("provider")})
+	}
+	return kept, nil
+}
+
+// writeChecks seals values into a check cookie, the latest first.
+func (x *exchange) writeChecks(c *sealedCookie, kept []keptCheck) error {
+	claims := JWT{"value": kept[0].value, "provider": kept[0].provider}
+	if len(kept) > 1 {
+		var earlier []map[string]string
+		for _, one := range kept[1:] {
+			earlier = append(earlier, map[string]string{"value": one.value, "provider": one.provider})
+		}
+		claims["earlier"] = earlier
+	}
+	token, err := x.seal(c.ring, claims, checkMaxAge)
 	if err != nil {
 		return err
 	}
@@ -25,23 +63,32 @@ func (x *exchange) startCheck(c *sealedCookie, value string) error {
 	return nil
 }
 
-// useCheck gives a check's value and clears its cookie. A cookie that is missing,
-// unreadable, expired or made for another provider is ErrInvalidCheck.
+// startCheck puts a check's value into its cookie, in front of other providers' values.
+func (x *exchange) startCheck(c *sealedCookie, value string) error {
+	kept := []keptCheck{{value, x.provider.id}}
+	earlier, _ := x.readChecks(c) // an unreadable cookie is replaced
+	for _, one := range earlier {
+		if one.provider != x.provider.id && one.value != "" && len(kept) <= maxParallel {
+			kept = append(kept, one)
+		}
+	}
+	return x.writeChecks(c, kept)
+}
+
+// useCheck gives this provider's value of a check and takes it out of the cookie. A cookie
+// that is missing, unreadable, expired or made for another provider is ErrInvalidCheck.
 func (x *exchange) useCheck(check Check, c *sealedCookie) (string, error) {
-	token, _ := x.jar.Get(c.name)
-	if token == "" {
-		return "", fail(ErrInvalidCheck, "the "+string(check)+" cookie is missing", nil)
-	}
-	claims, err := x.open(c.ring, token)
+	kept, err := x.readChecks(c)
 	if err != nil {
-		return "", fail(ErrInvalidCheck, "the "+string(check)+" cookie can't be read", err)
+		return "", fail(ErrInvalidCheck, "the "+string(check)+" cookie can't be used", err)
 	}
-	value := claims.String("value")
-	if value == "" {
-		return "", fail(ErrInvalidCheck, "the "+string(check)+" cookie has no value", nil)
+	mine := slices.IndexFunc(kept, func(one keptCheck) bool { return one.provider == x.provider.id && one.value != "" })
+	if mine < 0 {
+		return "", fail(ErrInvalidCheck, "the "+string(check)+" cookie has no value of this provider", nil)
 	}
-	if claims.String("provider") != x.provider.id {
-		return "", fail(ErrInvalidCheck, "the "+string(check)+" cookie was made for another provider", nil)
+	value := kept[mine].value
+	if rest := slices.Delete(kept, mine, mine+1); len(rest) > 0 {
+		return value, x.writeChecks(c, rest)
 	}
 	x.set = append(x.set, c.cleared())
 	return value, nil

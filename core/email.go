@@ -113,10 +113,6 @@ func (x *exchange) emailUser(address string) (*User, *Account, error) {
 // emailLogin creates the user or marks the address as verified, and starts a session.
 func (x *exchange) emailLogin(user *User, account *Account) (*login, error) {
 	adapter := x.config.Adapter
-	now, err := x.current()
-	if err != nil {
-		return nil, err
-	}
 	known, err := adapter.GetUserByEmail(x.ctx, user.Email)
 	if err != nil {
 		return nil, fail(ErrAdapter, "getUserByEmail", err)
@@ -135,12 +131,6 @@ func (x *exchange) emailLogin(user *User, account *Account) (*login, error) {
 			return x.config.Events.CreateUser(x.ctx, UserEvent{User: created})
 		})
 		return x.enter(created, account, true)
-	}
-	// Somebody else's session ends when a link of this address is followed (fact 108).
-	if now.token != "" && (now.user == nil || now.user.ID != known.ID) {
-		if _, err := adapter.DeleteSession(x.ctx, now.token); err != nil {
-			return nil, fail(ErrAdapter, "deleteSession", err)
-		}
 	}
 	updated, err := adapter.UpdateUser(x.ctx, User{ID: known.ID, EmailVerified: x.now})
 	if err != nil {

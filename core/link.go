@@ -10,13 +10,6 @@ type login struct {
 	isNewUser bool
 }
 
-// current is who the browser is signed in as already.
-type current struct {
-	token   string // of a database session
-	session *AdapterSession
-	user    *User
-}
-
 // login finds the user of an OAuth account: the one it is linked to, else the one who is
 // signed in, else a new one. Without an adapter it is whoever the provider described.
 func (x *exchange) login(profile *User, account *Account) (*login, error) {
@@ -32,17 +25,15 @@ func (x *exchange) login(profile *User, account *Account) (*login, error) {
 		return nil, fail(ErrAdapter, "getUserByAccount", err)
 	}
 	switch {
-	case known != nil && now.user != nil && known.ID != now.user.ID:
+	case known != nil && now != nil && known.ID != now.ID:
 		return nil, fail(ErrOAuthAccountNotLinked, "the account belongs to another user than the one who is signed in", nil)
-	case known != nil && now.user != nil:
-		return &login{user: now.user, account: account, session: now.session}, nil
 	case known != nil:
 		return x.enter(known, account, false)
-	case now.user != nil:
-		if err := x.link(now.user, account, profile); err != nil {
+	case now != nil:
+		if err := x.link(now, account, profile); err != nil {
 			return nil, err
 		}
-		return &login{user: now.user, account: account, session: now.session}, nil
+		return x.enter(now, account, false)
 	}
 	return x.register(profile, account)
 }
@@ -70,8 +61,7 @@ func (x *exchange) register(profile *User, account *Account) (*login, error) {
 			return nil, fail(ErrAdapter, "createUser", err)
 		}
 	}
-	// The reference tells createUser for a user who is only linked, too (fact 87).
-	x.emit("createUser", x.config.Events.CreateUser != nil, func() error {
+	x.emit("createUser", isNewUser && x.config.Events.CreateUser != nil, func() error {
 		return x.config.Events.CreateUser(x.ctx, UserEvent{User: user})
 	})
 	if err := x.link(user, account, profile); err != nil {
@@ -102,51 +92,56 @@ func (x *exchange) link(user *User, account *Account, profile *User) error {
 	return nil
 }
 
-// enter starts a session for a user.
+// enter starts a session for a user, and ends the one that the browser had: each sign-in has
+// a token of its own (OWASP ASVS 5.0, 7.2.4).
 func (x *exchange) enter(user *User, account *Account, isNewUser bool) (*login, error) {
 	out := &login{user: user, account: account, isNewUser: isNewUser}
 	if x.strategy != StrategyDatabase {
 		return out, nil
 	}
-	token := ""
-	if generate := x.config.Session.GenerateSessionToken; generate != nil {
-		token = generate()
-	} else {
-		token = randomUUID()
+	generate := x.config.Session.GenerateSessionToken
+	if generate == nil {
+		generate = randomUUID
 	}
 	var err error
 	out.session, err = x.config.Adapter.CreateSession(x.ctx, AdapterSession{
-		SessionToken: token, UserID: user.ID, Expires: x.now.Add(x.maxAge),
+		SessionToken: generate(), UserID: user.ID, Expires: x.now.Add(x.maxAge),
 	})
 	if err != nil {
 		return nil, fail(ErrAdapter, "createSession", err)
 	}
+	if before, _ := x.sessionCookie(); before != "" {
+		if _, err := x.config.Adapter.DeleteSession(x.ctx, before); err != nil {
+			return nil, fail(ErrAdapter, "deleteSession", err)
+		}
+	}
 	return out, nil
 }
 
-// current finds out who is signed in. A token that can't be read means nobody (fact 90).
-func (x *exchange) current() (current, error) {
+// current finds out who is signed in already. A token that can't be read means nobody (fact
+// 90), and so does a session that has expired.
+func (x *exchange) current() (*User, error) {
 	token, _ := x.sessionCookie()
 	if token == "" {
-		return current{}, nil
+		return nil, nil
 	}
 	if x.strategy == StrategyDatabase {
 		session, user, err := x.config.Adapter.GetSessionAndUser(x.ctx, token)
 		if err != nil {
-			return current{}, fail(ErrAdapter, "getSessionAndUser", err)
+			return nil, fail(ErrAdapter, "getSessionAndUser", err)
 		}
-		if session == nil || user == nil || session.Expires.Before(x.now) {
-			return current{token: token}, nil
+		if session == nil || session.Expires.Before(x.now) {
+			return nil, nil
 		}
-		return current{token: token, session: session, user: user}, nil
+		return user, nil
 	}
 	claims, err := x.decodeSession(token)
 	if err != nil || claims.String("sub") == "" {
-		return current{}, nil
+		return nil, nil
 	}
 	user, err := x.config.Adapter.GetUser(x.ctx, claims.String("sub"))
 	if err != nil {
-		return current{}, fail(ErrAdapter, "getUser", err)
+		return nil, fail(ErrAdapter, "getUser", err)
 	}
-	return current{user: user}, nil
+	return user, nil
 }
