@@ -1,6 +1,7 @@
 package core
 
 import (
+	"encoding/json"
 	"errors"
 	"slices"
 	"time"
@@ -15,6 +16,7 @@ import (
 type keptCheck struct {
 	value    string
 	provider string
+	until    int64 // seconds since 1970
 }
 
 // maxParallel is how many sign-ins that were begun earlier a check cookie keeps.
@@ -31,31 +33,42 @@ func (x *exchange) readChecks(c *sealedCookie) ([]keptCheck, error) {
 	if err != nil {
 		return nil, err
 	}
-	kept := []keptCheck{{claims.String("value"), claims.String("provider")}}
+	kept := []keptCheck{readCheck(claims)}
 	earlier, _ := claims["earlier"].([]any)
 	for _, one := range earlier {
 		member, _ := one.(map[string]any)
-		kept = append(kept, keptCheck{JWT(member).String("value"), JWT(member).String("provider")})
+		if check := readCheck(member); check.until > x.now.Unix() {
+			kept = append(kept, check)
+		}
 	}
 	return kept, nil
+}
+
+func readCheck(member JWT) keptCheck {
+	exp, _ := member["exp"].(json.Number)
+	until, _ := exp.Int64()
+	return keptCheck{member.String("value"), member.String("provider"), until}
 }
 
 // writeChecks seals values into a check cookie, the latest first.
 func (x *exchange) writeChecks(c *sealedCookie, kept []keptCheck) error {
 	claims := JWT{"value": kept[0].value, "provider": kept[0].provider}
 	if len(kept) > 1 {
-		var earlier []map[string]string
+		var earlier []JWT
 		for _, one := range kept[1:] {
-			earlier = append(earlier, map[string]string{"value": one.value, "provider": one.provider})
+			earlier = append(earlier, JWT{"value": one.value, "provider": one.provider, "exp": one.until})
 		}
 		claims["earlier"] = earlier
 	}
-	token, err := x.seal(c.ring, claims, checkMaxAge)
+	token, err := x.seal(c.ring, claims, time.Unix(kept[0].until, 0).Sub(x.now)) // the latest is the last to expire
 	if err != nil {
 		return err
 	}
-	if x.provider.oauth.isFormPost() {
-		c = c.crossSite()
+	for _, one := range kept {
+		if p := x.Auth.provider(one.provider); p != nil && p.oauth != nil && p.oauth.isFormPost() {
+			c = c.crossSite()
+			break
+		}
 	}
 	out := c.with(token)
 	out.Expires = x.now.Add(checkMaxAge)
@@ -65,7 +78,7 @@ func (x *exchange) writeChecks(c *sealedCookie, kept []keptCheck) error {
 
 // startCheck puts a check's value into its cookie, in front of other providers' values.
 func (x *exchange) startCheck(c *sealedCookie, value string) error {
-	kept := []keptCheck{{value, x.provider.id}}
+	kept := []keptCheck{{value, x.provider.id, x.now.Add(checkMaxAge).Unix()}}
 	earlier, _ := x.readChecks(c) // an unreadable cookie is replaced
 	for _, one := range earlier {
 		if one.provider != x.provider.id && one.value != "" && len(kept) <= maxParallel {

@@ -4,6 +4,8 @@ import (
 	"net/url"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/edgeauth/edgeauth/core"
 )
@@ -165,4 +167,67 @@ func TestNoChecks(t *testing.T) {
 		}
 	}
 	b.get(p.approve(t, u)).wantRedirect(t, site)
+}
+
+// Two sign-ins under way in one browser don't break one another, in whatever order they end
+// (W8). The reference lets the second break the first.
+func TestParallelSignIns(t *testing.T) {
+	t.Parallel()
+	for _, order := range [][]string{{"idp", "second", "third"}, {"third", "second", "idp"}, {"second", "idp", "third"}} {
+		p := newIDP()
+		all := []core.Check{core.CheckState, core.CheckPKCE, core.CheckNonce}
+		second, third := p.oidc(all...), p.oidc(all...)
+		second.ID, third.ID = "second", "third"
+		p.isOIDC = true
+		b := newBrowser(t, p.auth(t, p.oidc(all...), second, third))
+		callbacks := map[string]string{}
+		for _, id := range []string{"idp", "second", "third"} {
+			callbacks[id] = p.approve(t, p.start(b, id))
+		}
+		for _, id := range order {
+			b.get(callbacks[id]).wantRedirect(t, site)
+			b.copy().get(callbacks[id]).wantError(t, configurationError) // once each
+		}
+		for check, cookie := range checkCookies {
+			if b.cookie(cookie) != "" {
+				t.Errorf("%v: the %s cookie stays", order, check)
+			}
+		}
+	}
+	// Within one provider the latest sign-in counts.
+	p := newIDP()
+	b := newBrowser(t, p.auth(t, p.oidc(core.CheckState)))
+	first := p.approve(t, p.start(b, "idp"))
+	latest := p.approve(t, p.start(b, "idp"))
+	b.get(first).wantError(t, configurationError)
+	b.get(latest).wantRedirect(t, site)
+}
+
+// A sign-in that others were begun after still has to end within its 15 minutes.
+func TestEarlierChecksExpire(t *testing.T) {
+	t.Parallel()
+	rsaKey()
+	for check := range checkCookies {
+		for _, c := range []struct {
+			others int // sign-ins begun after it, 4 minutes apart
+			ok     bool
+		}{{3, true}, {4, false}} {
+			synctest.Test(t, func(t *testing.T) {
+				p := newIDP()
+				p.isOIDC = true
+				second := p.oidc(check)
+				second.ID = "second"
+				b := newBrowser(t, p.auth(t, p.oidc(check), second))
+				callback := p.approve(t, p.start(b, "idp"))
+				for range c.others {
+					time.Sleep(4 * time.Minute)
+					p.start(b, "second")
+				}
+				b.get(callback)
+				if b.hasSession() != c.ok {
+					t.Errorf("%s, after %d minutes: session %v", check, 4*c.others, b.hasSession())
+				}
+			})
+		}
+	}
 }

@@ -38,9 +38,11 @@ func (x *exchange) requireCSRF() error {
 }
 
 // isSameOrigin reports whether a browser says that the request comes from this site. A
-// request without such a word, which net/http would let pass as no browser's, is not one.
+// request without such a word, which net/http would let pass as no browser's, is not one,
+// and an Origin must be the site's to the letter: net/http compares hosts only.
 func (x *exchange) isSameOrigin() bool {
-	if x.r.Header.Get("Sec-Fetch-Site") == "" && x.r.Header.Get("Origin") == "" {
+	site, origin := x.r.Header.Get("Sec-Fetch-Site"), x.r.Header.Get("Origin")
+	if site == "" && origin == "" || origin != "" && origin != x.origin {
 		return false
 	}
 	public := *x.r

@@ -186,6 +186,24 @@ func TestWrongLinks(t *testing.T) {
 	}
 }
 
+// A1 as it was: a store that looks tokens up without the address. The handler compares it itself.
+func TestLinkOfCarelessStore(t *testing.T) {
+	t.Parallel()
+	var mails mailbox
+	store := adaptertest.Memory()
+	use := store.UseVerificationToken
+	store.UseVerificationToken = func(ctx context.Context, _, token string) (*core.VerificationToken, error) {
+		return use(ctx, "ada@example.com", token)
+	}
+	b := newBrowser(t, newAuth(t, core.Config{Providers: []core.Provider{mails.provider()}, Adapter: store}))
+	b.post("/auth/signin/email", "email", "ada@example.com")
+	link := strings.Replace(mails.last(t), "email=ada%40", "email=eve%40", 1)
+	b.get(link).wantError(t, "error?error=Verification")
+	if b.hasSession() {
+		t.Error("there is a session")
+	}
+}
+
 func TestLinkExpires(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

@@ -50,6 +50,7 @@ func newRSAKey() *rsa.PrivateKey {
 type idp struct {
 	issuer       string
 	clientSecret string
+	isOIDC       bool // also for providers of another id than "idp"
 	conduct
 
 	mu     sync.Mutex
@@ -241,7 +242,7 @@ func (p *idp) exchange(r *http.Request) *http.Response {
 		p.claims(claims)
 	}
 	answer := map[string]any{"access_token": "access-token", "token_type": "Bearer", "expires_in": 3600}
-	if strings.HasSuffix(g.redirectURI, "/idp") {
+	if p.isOIDC || strings.HasSuffix(g.redirectURI, "/idp") {
 		answer["id_token"] = p.idToken(claims)
 	}
 	if p.tokens != nil {

@@ -174,7 +174,7 @@ func (x *exchange) checkClaims(c *oauthClient, claims Profile, nonce string) err
 		return fail(ErrCallbackRoute, "the id_token's "+claim+" is missing or wrong", nil)
 	}
 	times := map[string]time.Time{}
-	for _, claim := range [...]string{"exp", "iat", "nbf"} {
+	for _, claim := range [...]string{"exp", "iat", "nbf", "auth_time"} {
 		value, present := claims[claim]
 		if !present {
 			continue

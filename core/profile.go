@@ -47,11 +47,10 @@ func defaultProfile(profile Profile) (*User, error) {
 		}
 	}
 	if email := profile["email"]; email != nil {
-		text, ok := email.(string)
-		if !ok {
+		if _, ok := email.(string); !ok {
 			return nil, fail(ErrOAuthProfileParse, "the e-mail address is not text", nil)
 		}
-		user.Email = text
+		user.set("email", profile, "email")
 	}
 	user.set("image", profile, "picture")
 	return user, nil

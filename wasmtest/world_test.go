@@ -138,7 +138,7 @@ func TestStore(t *testing.T) {
 	step("DELETE", "/kv?binding=A&key=k", "", 200, "")
 	step("DELETE", "/kv?binding=A&key=k", "", 200, "")
 	step("GET", "/kv?binding=A&key=k", "", 200, `"" false`)
-	step("GET", "/kv?binding=A", "", 502, "true edge: a key has")
+	step("GET", "/kv?binding=A", "", 502, "true memory: a key has")
 }
 
 // broken is a store that fails, and remembers what it was asked.

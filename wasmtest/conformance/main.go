@@ -164,22 +164,21 @@ func authorize(_ context.Context, fields map[string]any, _ *http.Request) (*core
 // hubProfile takes over what the provider says as it stands.
 func hubProfile(_ context.Context, p core.Profile, _ *core.Account) (*core.User, error) {
 	user := &core.User{Extra: map[string]any{}}
-	switch id := p["sub"].(type) {
-	case nil:
-	case string:
-		if id == "" {
-			return nil, errors.New("sub is empty")
-		}
-		user.ID = id
-	case json.Number:
-		user.ID = id.String()
+	// As in JavaScript: null is no id, other values that are not truthy fail, the rest is text.
+	switch fmt.Sprint(p["sub"]) {
+	case "<nil>":
+	case "", "false", "0":
+		return nil, errors.New("sub is empty")
 	default:
-		return nil, errors.New("sub is neither text nor a number")
+		user.ID = fmt.Sprint(p["sub"])
 	}
 	switch email := p["email"].(type) {
 	case nil:
 	case string:
 		user.Email = email
+		if email == "" {
+			user.Extra["email"] = email
+		}
 	default:
 		return nil, errors.New("email is not text")
 	}
