@@ -71,14 +71,14 @@ func (x *exchange) writeChecks(c *sealedCookie, kept []keptCheck) error {
 		}
 	}
 	out := c.with(token)
-	out.Expires = x.now.Add(checkMaxAge)
+	out.Expires = x.now.Add(c.lifetime)
 	x.set = append(x.set, out)
 	return nil
 }
 
 // startCheck puts a check's value into its cookie, in front of other providers' values.
 func (x *exchange) startCheck(c *sealedCookie, value string) error {
-	kept := []keptCheck{{value, x.provider.id, x.now.Add(checkMaxAge).Unix()}}
+	kept := []keptCheck{{value, x.provider.id, x.now.Add(c.lifetime).Unix()}}
 	earlier, _ := x.readChecks(c) // an unreadable cookie is replaced
 	for _, one := range earlier {
 		if one.provider != x.provider.id && one.value != "" && len(kept) <= maxParallel {
@@ -115,7 +115,7 @@ func (x *exchange) startChecks(checks []Check) ([]oauth2.AuthCodeOption, error) 
 		if x.usesProxy() {
 			content["origin"] = x.ownRedirectURI()
 		}
-		state, err := x.seal(x.state, content, checkMaxAge)
+		state, err := x.seal(x.state, content, x.cookies.state.lifetime)
 		if err != nil {
 			return nil, err
 		}

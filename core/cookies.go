@@ -12,9 +12,10 @@ import (
 // A sealedCookie is one of the handler's cookies with its attributes and, where its value
 // is sealed, the keys, which are bound to the cookie's name.
 type sealedCookie struct {
-	name string
-	opts cookie.Options
-	ring *jwe.Ring
+	name     string
+	opts     cookie.Options
+	ring     *jwe.Ring
+	lifetime time.Duration // of a check
 }
 
 // with gives the cookie with a value.
@@ -60,10 +61,10 @@ func newCookieSet(config *Config, secrets []string, secure bool) cookieSet {
 	}
 	check := func(name string, custom Cookie) sealedCookie {
 		c := sealed(name, custom, secrets)
-		c.opts.MaxAge = int(checkMaxAge / time.Second)
-		if custom.MaxAge > 0 {
-			c.opts.MaxAge = int(custom.MaxAge / time.Second)
+		if c.lifetime = custom.MaxAge; c.lifetime == 0 {
+			c.lifetime = checkMaxAge
 		}
+		c.opts.MaxAge = int(c.lifetime / time.Second)
 		return c
 	}
 	use := &config.Cookies

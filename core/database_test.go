@@ -5,6 +5,7 @@ import (
 	"errors"
 	"maps"
 	"net/http"
+	"net/http/httptest"
 	"reflect"
 	"slices"
 	"strings"
@@ -186,8 +187,17 @@ func TestStoreDown(t *testing.T) {
 			}
 			return nil
 		}
-		if a := b.get("/auth/session"); a.status != http.StatusOK || b.cookie(sessionCookie) != token {
+		want := http.StatusOK
+		if method == "GetSessionAndUser" {
+			want = http.StatusServiceUnavailable // nobody knows; a session that can't be extended still counts
+		}
+		if a := b.get("/auth/session"); a.status != want || b.cookie(sessionCookie) != token || want == http.StatusOK && !strings.Contains(a.body, "Jane") {
 			t.Errorf("%s fails: %d %s, the cookie is %q", method, a.status, a.body, b.cookie(sessionCookie))
+		}
+		r := httptest.NewRequest(http.MethodGet, site, nil)
+		r.Header.Set("Cookie", b.cookieHeader())
+		if resp, err := auth.Session(r); (err != nil) != (want != http.StatusOK) {
+			t.Errorf("%s fails: Session gave %v, %v", method, resp, err)
 		}
 		// A sign-in that needs it fails, and leaves no session behind.
 		other := newBrowser(t, auth)

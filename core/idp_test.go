@@ -111,7 +111,7 @@ func (p *idp) auth(t testing.TB, providers ...core.Provider) *core.Auth {
 // start begins a sign-in and gives the authorization URL.
 func (p *idp) start(b *browser, provider string) *url.URL {
 	b.t.Helper()
-	a := b.post("/auth/signin/" + provider)
+	a := b.post(b.base + "/signin/" + provider)
 	if a.status != http.StatusFound || !strings.HasPrefix(a.location(), p.issuer+"/authorize?") {
 		b.t.Fatalf("POST signin/%s: %d %q", provider, a.status, a.location())
 	}

@@ -146,6 +146,10 @@ func bare(status int, mime, body string) *Response {
 
 // failure is the answer to a request that failed: a redirect to a page, without cookies.
 func (x *exchange) failure(err *Error) *Response {
+	if err.Kind == ErrSessionToken {
+		// The store can't tell who this is. That is no "signed out", and the cookie stays.
+		return bare(http.StatusServiceUnavailable, typeJSON, "null")
+	}
 	if x.r.Method == http.MethodPost && x.action == ActionSession {
 		return bare(http.StatusBadRequest, typeJSON, "null")
 	}

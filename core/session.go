@@ -45,9 +45,7 @@ func (x *exchange) readSession(isUpdate bool, data any) (reply, error) {
 	} else {
 		session, err = x.databaseSession(token, trigger, data)
 		if err != nil {
-			// The store can't tell. The cookie stays: this is no reason to sign anybody out.
-			x.logError(fail(ErrSessionToken, "the session could not be looked up", err))
-			return out, nil
+			return out, fail(ErrSessionToken, "the session could not be looked up", err)
 		}
 	}
 	if session == nil {
@@ -98,7 +96,7 @@ func (x *exchange) databaseSession(token string, trigger Trigger, data any) (*Se
 	}
 	if stored != nil && stored.Expires.Before(x.now) {
 		if _, err := x.config.Adapter.DeleteSession(x.ctx, token); err != nil {
-			return nil, fail(ErrAdapter, "deleteSession", err)
+			x.logError(fail(ErrAdapter, "deleteSession: an expired session stays in the store", err))
 		}
 		stored = nil
 	}
@@ -109,7 +107,9 @@ func (x *exchange) databaseSession(token string, trigger Trigger, data any) (*Se
 	expires := x.now.Add(x.maxAge)
 	if due := stored.Expires.Add(x.update - x.maxAge); !due.After(x.now) {
 		if _, err := x.config.Adapter.UpdateSession(x.ctx, AdapterSession{SessionToken: token, Expires: expires}); err != nil {
-			return nil, fail(ErrAdapter, "updateSession", err)
+			// The session is as good as before; the next request tries again.
+			x.logError(fail(ErrAdapter, "updateSession: the session was not extended", err))
+			expires = stored.Expires
 		}
 	}
 	session := &Session{User: user, Expires: stored.Expires}
