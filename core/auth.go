@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"os"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/edgeauth/edgeauth/core/internal/jwe"
@@ -25,18 +26,20 @@ type Auth struct {
 	transport http.RoundTripper
 	trustHost bool
 
-	secrets  []string // newest first
-	basePath string   // the first of paths
-	paths    []string // where the handler answers
-	strategy Strategy
-	maxAge   time.Duration
-	update   time.Duration
-	tokenAge time.Duration // of session tokens
+	secrets    []string // newest first
+	secretText string   // all of them as the wire hashes them: joined by commas
+	basePath   string   // the first of paths
+	paths      []string // where the handler answers
+	strategy   Strategy
+	maxAge     time.Duration
+	update     time.Duration
+	tokenAge   time.Duration // of session tokens
 
 	providers []*provider
 	plain     cookieSet // for http
 	secure    cookieSet // for https
 	state     *jwe.Ring // seals the state parameter
+	latest    atomic.Pointer[lastOrigin]
 }
 
 // New checks the configuration and prepares what requests share. It returns every mistake
@@ -108,6 +111,7 @@ func configure(config Config) *Auth {
 	a.plain = newCookieSet(&a.config, a.secrets, false)
 	a.secure = newCookieSet(&a.config, a.secrets, true)
 	a.state = jwe.NewRing(a.secrets, "encodedState")
+	a.secretText = strings.Join(a.secrets, ",")
 	return a
 }
 
@@ -121,12 +125,37 @@ func (a *Auth) provider(id string) *provider {
 	return nil
 }
 
+// lastOrigin is the origin that was found for the latest request, and what it was found from.
+// Most requests of a site have the same.
+type lastOrigin struct {
+	scheme, host, proto, forwarded string
+	origin                         string
+}
+
 // origin is the public origin that a request was sent to: that of AUTH_URL, else what the
 // forwarding headers say, else the Host header.
 func (a *Auth) origin(r *http.Request) (string, bool) {
 	if a.env.url != nil {
 		return a.env.url.Origin(), true
 	}
+	asked := lastOrigin{scheme: r.URL.Scheme, host: r.Host, proto: r.Header.Get("X-Forwarded-Proto"), forwarded: r.Header.Get("X-Forwarded-Host")}
+	if r.TLS != nil {
+		asked.scheme = "https"
+	}
+	if last := a.latest.Load(); last != nil {
+		if asked.origin = last.origin; asked == *last {
+			return last.origin, true
+		}
+	}
+	origin, ok := findOrigin(r)
+	if ok {
+		asked.origin = origin
+		a.latest.Store(&asked)
+	}
+	return origin, ok
+}
+
+func findOrigin(r *http.Request) (string, bool) {
 	scheme := "http"
 	if r.TLS != nil || r.URL.Scheme == "https" {
 		scheme = "https"

@@ -126,9 +126,11 @@ type SessionEvent struct {
 func defaultSession(s *Session) *Session {
 	user := &User{}
 	if s.User != nil {
-		all := s.User.members()
+		*user = User{Name: s.User.Name, Email: s.User.Email, Image: s.User.Image}
 		for _, member := range [...]string{"name", "email", "image"} {
-			user.set(member, all, member)
+			if _, exact := s.User.Extra[member]; exact {
+				user.set(member, s.User.Extra, member)
+			}
 		}
 	}
 	return &Session{User: user, Expires: s.Expires}

@@ -33,7 +33,7 @@ func (a *Auth) check() error {
 	if a.transport == nil && a.hasOAuth() {
 		add(ErrInvalidConfig, "Config.Transport is nil: in a wasm build set it to edge.Transport")
 	}
-	errs = append(errs, a.config.Cookies.check()...)
+	errs = append(errs, a.checkCookies()...)
 	errs = append(errs, a.checkProviders()...)
 	errs = append(errs, a.checkAdapter()...)
 	return errors.Join(errs...)

@@ -95,41 +95,61 @@ func (c *Cookie) options(secure bool) cookie.Options {
 	return out
 }
 
-// check names what is wrong with an override, if anything is.
-func (c *Cookie) check() error {
-	name := c.Name
+// check names what is wrong with a cookie that this override has made, if anything is.
+func (c *Cookie) check(made *sealedCookie) error {
+	name, opts := made.name, made.opts
 	switch {
-	case name != "" && !cookie.ValidName(name):
+	case !cookie.ValidName(name):
 		return errors.New("the name has a character that no cookie's name may have")
 	case c.Domain != "" && !cookie.ValidDomain(c.Domain):
 		return errors.New("the domain is no domain")
-	case c.Path != "" && !cookie.ValidPath(c.Path):
+	case opts.Path[0] != '/' || !cookie.ValidPath(opts.Path):
 		return errors.New("the path is no path")
-	case strings.HasPrefix(name, "__Host-") && (c.Domain != "" || or(c.Path, "/") != "/" || c.Secure == Off):
-		return errors.New("the prefix __Host- demands Secure, the path / and no domain")
-	case strings.HasPrefix(name, "__Secure-") && c.Secure == Off:
-		return errors.New("the prefix __Secure- demands Secure")
+	case hasPrefix(name, "__Host-") && (opts.Domain != "" || opts.Path != "/" || !opts.Secure):
+		return errors.New("the prefix __Host- of its name demands Secure, the path / and no domain")
+	case hasPrefix(name, "__Secure-") && !opts.Secure:
+		return errors.New("the prefix __Secure- of its name demands Secure")
+	case (opts.SameSite == "none" || opts.Partitioned) && !opts.Secure:
+		return errors.New("SameSite none and Partitioned demand Secure")
 	case c.MaxAge < 0:
 		return errors.New("MaxAge is negative")
 	}
-	switch strings.ToLower(c.SameSite) {
-	case "", "lax", "strict", "none":
+	switch opts.SameSite {
+	case "lax", "strict", "none":
 		return nil
 	}
 	return errors.New("SameSite is none of lax, strict and none")
 }
 
-// check finds what is wrong with the overrides.
-func (c *Cookies) check() (errs []error) {
+// hasPrefix reports whether a name has a prefix that browsers know, in whatever case.
+func hasPrefix(name, prefix string) bool {
+	return len(name) >= len(prefix) && strings.EqualFold(name[:len(prefix)], prefix)
+}
+
+// checkCookies finds what is wrong with the overrides. The attributes are those on an https
+// site, unless the configuration says that cookies are not Secure.
+func (a *Auth) checkCookies() (errs []error) {
+	made := &a.secure
+	if a.config.UseSecureCookies == Off {
+		made = &a.plain
+	}
+	use := &a.config.Cookies
+	fields := map[string]string{} // by the cookie's name
 	for _, one := range [...]struct {
 		field  string
-		cookie *Cookie
+		custom *Cookie
+		made   *sealedCookie
 	}{
-		{"SessionToken", &c.SessionToken}, {"CallbackURL", &c.CallbackURL}, {"CSRFToken", &c.CSRFToken},
-		{"PKCECodeVerifier", &c.PKCECodeVerifier}, {"State", &c.State}, {"Nonce", &c.Nonce},
-		{"WebAuthnChallenge", &c.WebAuthnChallenge},
+		{"SessionToken", &use.SessionToken, &made.session}, {"CallbackURL", &use.CallbackURL, &made.callbackURL},
+		{"CSRFToken", &use.CSRFToken, &made.csrf}, {"PKCECodeVerifier", &use.PKCECodeVerifier, &made.pkce},
+		{"State", &use.State, &made.state}, {"Nonce", &use.Nonce, &made.nonce},
+		{"WebAuthnChallenge", &use.WebAuthnChallenge, &made.challenge},
 	} {
-		if err := one.cookie.check(); err != nil {
+		err := one.custom.check(one.made)
+		if other, taken := fields[one.made.name]; err == nil && taken {
+			err = errors.New("Cookies." + other + " has the same name")
+		}
+		if fields[one.made.name] = one.field; err != nil {
 			errs = append(errs, fail(ErrInvalidConfig, "Config.Cookies."+one.field, err))
 		}
 	}

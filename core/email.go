@@ -44,7 +44,7 @@ func (x *exchange) sendLink() (reply, error) {
 	expires := x.now.Add(maxAge)
 	// Stored before it is sent: a link that arrives must work.
 	err = x.config.Adapter.CreateVerificationToken(x.ctx, VerificationToken{
-		Identifier: address, Token: hashHex(token + x.secretText()), Expires: expires,
+		Identifier: address, Token: hashHex(token + x.secretText), Expires: expires,
 	})
 	if err != nil {
 		return reply{}, fail(ErrAdapter, "createVerificationToken", err)
@@ -72,7 +72,7 @@ func (x *exchange) emailCallback() (reply, error) {
 	if token == "" {
 		return reply{}, fail(ErrCallbackRoute, "the link has no token: it was opened by hand, or damaged on its way", nil)
 	}
-	invite, err := x.config.Adapter.UseVerificationToken(x.ctx, address, hashHex(token+x.secretText()))
+	invite, err := x.config.Adapter.UseVerificationToken(x.ctx, address, hashHex(token+x.secretText))
 	switch {
 	case err != nil:
 		return reply{}, fail(ErrAdapter, "useVerificationToken", err)
@@ -120,17 +120,23 @@ func (x *exchange) emailLogin(user *User, account *Account) (*login, error) {
 	if known == nil {
 		fresh := *user
 		fresh.EmailVerified = x.now
-		created, err := adapter.CreateUser(x.ctx, fresh)
-		if errors.Is(err, ErrConflict) {
-			return x.emailLogin(user, account) // another link of the address was quicker: its user is there now
+		created, conflict := adapter.CreateUser(x.ctx, fresh)
+		if conflict == nil {
+			x.emit("createUser", x.config.Events.CreateUser != nil, func() error {
+				return x.config.Events.CreateUser(x.ctx, UserEvent{User: created})
+			})
+			return x.enter(created, account, true)
 		}
-		if err != nil {
-			return nil, fail(ErrAdapter, "createUser", err)
+		if !errors.Is(conflict, ErrConflict) {
+			return nil, fail(ErrAdapter, "createUser", conflict)
 		}
-		x.emit("createUser", x.config.Events.CreateUser != nil, func() error {
-			return x.config.Events.CreateUser(x.ctx, UserEvent{User: created})
-		})
-		return x.enter(created, account, true)
+		// Another link of the address was quicker: its user is there now.
+		if known, err = adapter.GetUserByEmail(x.ctx, user.Email); err != nil {
+			return nil, fail(ErrAdapter, "getUserByEmail", err)
+		}
+		if known == nil {
+			return nil, fail(ErrAdapter, "createUser and getUserByEmail disagree about an address", conflict)
+		}
 	}
 	updated, err := adapter.UpdateUser(x.ctx, User{ID: known.ID, EmailVerified: x.now})
 	if err != nil {

@@ -2,6 +2,7 @@ package core
 
 import (
 	"net/http"
+	"os"
 	"strings"
 
 	"github.com/edgeauth/edgeauth/core/internal/weburl"
@@ -38,8 +39,11 @@ func providerVariable(id, suffix string) string {
 // SetEnvDefaults gives the configuration with what the environment says filled in where it
 // says nothing itself: the secrets, the base path, the redirect proxy, TrustHost, and the
 // client ids, secrets and issuers of providers. New does the same; this is for frameworks
-// that need to know the outcome.
+// that need to know the outcome. A nil getenv is os.Getenv.
 func SetEnvDefaults(getenv func(string) string, config Config) Config {
+	if getenv == nil {
+		getenv = os.Getenv
+	}
 	config.Getenv = getenv
 	a := configure(config)
 	config.Secret = a.secrets
@@ -68,26 +72,25 @@ func withEnvironment(p OAuth, getenv func(string) string) OAuth {
 // ActionURL is the public URL of an action for the site that a request came to: under
 // AUTH_URL, else under what X-Forwarded-Host and -Proto say, else the request's own host and
 // protocol ("http" or "https"). An AUTH_URL with a path of its own keeps it only if basePath
-// is empty or "/". It gives ErrUntrustedHost if none of them makes a URL.
+// is empty or "/". It gives ErrUntrustedHost if none of them makes an http URL.
 func ActionURL(action Action, protocol string, r *http.Request, getenv func(string) string, basePath string) (string, error) {
-	root := ""
-	if u, ok := weburl.Parse(or(getenv("AUTH_URL"), getenv("NEXTAUTH_URL"))); ok {
-		if basePath != "" && basePath != "/" {
-			u.Path = "/"
-		}
-		root = u.String()
-	} else {
+	u, ok := weburl.Parse(or(getenv("AUTH_URL"), getenv("NEXTAUTH_URL")))
+	if ok && basePath != "" && basePath != "/" {
+		u.Path = "/"
+	}
+	if !ok {
 		host := or(r.Header.Get("X-Forwarded-Host"), r.Host)
 		scheme := or(or(r.Header.Get("X-Forwarded-Proto"), protocol), "https")
-		u, ok := weburl.Parse(strings.TrimSuffix(scheme, ":") + "://" + host)
-		if !ok {
-			return "", fail(ErrUntrustedHost, "the request's host and protocol make no URL", nil)
+		u, ok = weburl.Parse(strings.TrimSuffix(scheme, ":") + "://" + host)
+	}
+	if ok && (u.Scheme == "http" || u.Scheme == "https") {
+		root := strings.TrimSuffix(u.String(), "/")
+		if basePath != "" {
+			root += "/" + strings.TrimSuffix(strings.TrimPrefix(basePath, "/"), "/") // "/" gives two slashes, as in the reference (fact 118)
 		}
-		root = u.String()
+		if u, ok = weburl.Parse(root + "/" + string(action)); ok {
+			return u.String(), nil
+		}
 	}
-	root = strings.TrimSuffix(root, "/")
-	if basePath != "" {
-		root += "/" + strings.Trim(basePath, "/") // "/" gives two slashes, as in the reference (fact 118)
-	}
-	return root + "/" + string(action), nil
+	return "", fail(ErrUntrustedHost, "the request's host and protocol make no URL", nil)
 }

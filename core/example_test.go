@@ -114,7 +114,7 @@ func ExampleCallbacks() {
 	browser := client{handler: auth}
 	browser.post("/auth/callback/credentials", url.Values{"name": {"ada"}, "password": {"engine"}})
 	fmt.Println(browser.get("/auth/session"))
-	// Output: 200 {"role":"editor","user":{"name":"ADA"}}
+	// Output: 200 {"user":{"name":"ADA"},"role":"editor"}
 }
 
 // client is a browser in 20 lines.

@@ -2,7 +2,9 @@ package core
 
 import (
 	"context"
+	"errors"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -29,7 +31,8 @@ type TokenOptions struct {
 	Decode func(ctx context.Context, p JWTDecodeParams) (JWT, error)
 }
 
-// NewTokenReader fills in the defaults. Without a secret it gives ErrMissingSecret.
+// NewTokenReader fills in the defaults. Without a secret, or with an empty one, it gives
+// ErrMissingSecret.
 func NewTokenReader(o TokenOptions) (*TokenReader, error) {
 	if o.CookieName == "" {
 		o.CookieName = "authjs.session-token"
@@ -38,8 +41,8 @@ func NewTokenReader(o TokenOptions) (*TokenReader, error) {
 		}
 	}
 	o.Salt = or(o.Salt, o.CookieName)
-	if o.Decode == nil && len(o.Secret) == 0 {
-		return nil, fail(ErrMissingSecret, "TokenOptions.Secret is empty: set it to the secrets of the site that signs in", nil)
+	if o.Decode == nil && (len(o.Secret) == 0 || slices.Contains(o.Secret, "")) {
+		return nil, fail(ErrMissingSecret, "TokenOptions.Secret is empty, or has an empty entry: set it to the secrets of the site that signs in", nil)
 	}
 	return &TokenReader{options: o, ring: jwe.NewRing(o.Secret, o.Salt)}, nil
 }
@@ -79,7 +82,11 @@ func (t *TokenReader) Raw(r *http.Request) (string, error) {
 
 func (t *TokenReader) decode(ctx context.Context, token string) (JWT, error) {
 	if t.options.Decode != nil {
-		return t.options.Decode(ctx, JWTDecodeParams{Token: token, Salt: t.options.Salt, Secret: t.options.Secret})
+		claims, err := t.options.Decode(ctx, JWTDecodeParams{Token: token, Salt: t.options.Salt, Secret: t.options.Secret})
+		if err == nil && claims == nil {
+			err = errors.New("Decode gave no token")
+		}
+		return claims, err
 	}
 	return openToken(t.ring, token, time.Now())
 }

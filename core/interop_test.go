@@ -15,11 +15,12 @@ import (
 	"github.com/edgeauth/edgeauth/core"
 )
 
-// inNode has @auth/core do what testdata/interop.mjs offers, one result for each task. Without
-// Node or the package the test is skipped, unless CI_STRICT=1.
-func inNode(t *testing.T, tasks []map[string]any) []map[string]any {
+// reference is the folder of @auth/core.
+const reference = "../edge/worker/node_modules/@auth/core"
+
+// needNode gives the path of Node. Without it or the reference the test is skipped, unless CI_STRICT=1.
+func needNode(t *testing.T) string {
 	t.Helper()
-	const reference = "../edge/worker/node_modules/@auth/core"
 	missing := func(what string) {
 		t.Helper()
 		if os.Getenv("CI_STRICT") == "1" {
@@ -34,6 +35,13 @@ func inNode(t *testing.T, tasks []map[string]any) []map[string]any {
 	if _, err := os.Stat(reference); err != nil {
 		missing("this test needs @auth/core: run npm ci in edge/worker")
 	}
+	return node
+}
+
+// inNode has @auth/core do what testdata/interop.mjs offers, one result for each task.
+func inNode(t *testing.T, tasks []map[string]any) []map[string]any {
+	t.Helper()
+	node := needNode(t)
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, node, "testdata/interop.mjs", reference)

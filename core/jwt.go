@@ -1,7 +1,6 @@
 package core
 
 import (
-	"encoding/json"
 	"errors"
 	"time"
 
@@ -14,7 +13,7 @@ func (x *exchange) seal(ring *jwe.Ring, claims JWT, maxAge time.Duration) (strin
 	claims["iat"] = x.now.Unix()
 	claims["exp"] = x.now.Add(maxAge).Unix()
 	claims["jti"] = randomUUID()
-	payload, err := json.Marshal(claims)
+	payload, err := appendJSON(make([]byte, 0, 512), claims)
 	if err != nil {
 		return "", err
 	}

@@ -3,6 +3,7 @@ package core
 import (
 	"fmt"
 	"os"
+	"strconv"
 	"strings"
 )
 
@@ -29,12 +30,18 @@ func standardError(level string) func(string, ...any) {
 		line.WriteString("[auth][" + level + "] " + msg)
 		for i := 0; i+1 < len(args); i += 2 {
 			value := fmt.Sprint(args[i+1])
-			if strings.ContainsAny(value, " \t\r\n\"=") {
-				value = fmt.Sprintf("%q", value)
+			if value == "" || strings.ContainsFunc(value, needsQuotes) {
+				value = strconv.Quote(value)
 			}
 			fmt.Fprintf(&line, " %v=%s", args[i], value)
 		}
 		line.WriteByte('\n')
 		_, _ = os.Stderr.WriteString(line.String()) // there is nowhere else to say that it failed
 	}
+}
+
+// needsQuotes reports whether a character could end a value, or the line, or be shown as
+// something else than it is.
+func needsQuotes(c rune) bool {
+	return c == ' ' || c == '"' || c == '=' || c == '\ufffd' || !strconv.IsPrint(c)
 }

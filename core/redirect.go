@@ -18,6 +18,9 @@ func (x *exchange) checkCallbackURL() *Error {
 
 // isHTTP reports whether text is a path of this site or an absolute http URL.
 func (x *exchange) isHTTP(text string) bool {
+	if text == x.origin {
+		return true
+	}
 	var u *weburl.URL
 	var ok bool
 	if strings.HasPrefix(text, "/") {
@@ -83,6 +86,9 @@ func (x *exchange) redirectTo(url string) (string, error) {
 func defaultRedirect(url, origin string) (string, error) {
 	if strings.HasPrefix(url, "/") {
 		return origin + url, nil
+	}
+	if url == origin {
+		return url, nil
 	}
 	u, ok := weburl.Parse(url)
 	if !ok {

@@ -59,27 +59,38 @@ func jsonReply(value any) (reply, error) {
 
 // render makes the response of a request that succeeded, cookies included.
 func (x *exchange) render(out reply) (*Response, error) {
-	h := make(http.Header, 6)
+	h := make(http.Header, 8)
+	var values [12]string // one allocation for all the header's values
+	used := 0
+	set := func(name, value string) {
+		values[used] = value
+		h[name] = values[used : used+1 : used+1]
+		used++
+	}
 	resp := &Response{Status: out.status, Header: h, Body: out.body, Session: out.session}
 	if out.mime != "" {
-		h["Content-Type"] = []string{out.mime}
-		h["X-Content-Type-Options"] = []string{"nosniff"}
+		set("Content-Type", out.mime)
+		set("X-Content-Type-Options", "nosniff")
 	}
 	if out.noStore {
-		h["Cache-Control"] = []string{"private, no-cache, no-store"}
-		h["Expires"] = []string{"0"}
-		h["Pragma"] = []string{"no-cache"}
+		set("Cache-Control", "private, no-cache, no-store")
+		set("Expires", "0")
+		set("Pragma", "no-cache")
 	}
 	if out.csp != "" {
 		// A page carries its browser's CSRF token: no cache may give it to another.
-		h["Cache-Control"] = []string{"private, no-cache, no-store"}
-		h["Content-Security-Policy"] = []string{out.csp}
-		h["X-Frame-Options"] = []string{"DENY"}
+		set("Cache-Control", "private, no-cache, no-store")
+		set("Content-Security-Policy", out.csp)
+		set("X-Frame-Options", "DENY")
 		// Not no-referrer: browsers would then send "Origin: null" with the page's own forms.
-		h["Referrer-Policy"] = []string{"same-origin"}
+		set("Referrer-Policy", "same-origin")
 	}
-	for _, c := range x.set {
-		h["Set-Cookie"] = append(h["Set-Cookie"], c.String())
+	if len(x.set) > 0 {
+		lines := make([]string, len(x.set))
+		for i, c := range x.set {
+			lines[i] = c.String()
+		}
+		h["Set-Cookie"] = lines
 	}
 	if out.redirect != "" {
 		location, ok := headerBytes(out.redirect)
@@ -87,10 +98,10 @@ func (x *exchange) render(out reply) (*Response, error) {
 			return nil, fail(ErrInvalidCallbackURL, "a redirect URL does not fit into a header", nil)
 		}
 		resp.Status = http.StatusFound
-		h["Location"] = []string{location}
+		set("Location", location)
 		if isReturnRedirect(x.r) {
 			resp.Status = http.StatusOK
-			h["Content-Type"] = []string{typeJSON}
+			set("Content-Type", typeJSON)
 			resp.Body = urlJSON(out.redirect)
 		}
 	}

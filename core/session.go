@@ -51,11 +51,11 @@ func (x *exchange) readSession(isUpdate bool, data any) (reply, error) {
 	if session == nil {
 		return out, nil
 	}
-	body, err := jsonReply(session)
+	body, err := session.appendJSON(make([]byte, 0, 256))
 	if err != nil {
-		return out, err
+		return out, fail(ErrCallbackRoute, "the session can't be written as JSON", err)
 	}
-	out.body, out.session = body.body, session
+	out.body, out.session = body, session
 	return out, nil
 }
 

@@ -120,13 +120,21 @@ func (c *oauthClient) assertionSigner() (jose.Signer, error) {
 func (k *ClientKey) algorithm() (jose.SignatureAlgorithm, error) {
 	switch key := k.PrivateKey.(type) {
 	case *rsa.PrivateKey:
-		if k.PSS {
+		switch {
+		case key == nil || key.N == nil:
+		case k.PSS:
 			return jose.PS256, nil
+		default:
+			return jose.RS256, nil
 		}
-		return jose.RS256, nil
 	case ed25519.PrivateKey:
-		return jose.EdDSA, nil
+		if len(key) == ed25519.PrivateKeySize {
+			return jose.EdDSA, nil
+		}
 	case *ecdsa.PrivateKey:
+		if key == nil || key.Curve == nil {
+			break
+		}
 		switch key.Curve.Params().BitSize {
 		case 256:
 			return jose.ES256, nil
@@ -136,7 +144,7 @@ func (k *ClientKey) algorithm() (jose.SignatureAlgorithm, error) {
 			return jose.ES512, nil
 		}
 	}
-	return "", errors.New("ClientKey.PrivateKey is neither an RSA, an ECDSA nor an Ed25519 private key")
+	return "", errors.New("ClientKey.PrivateKey is neither an RSA, an ECDSA (P-256, P-384 or P-521) nor an Ed25519 private key")
 }
 
 func formEncode(text string) string {

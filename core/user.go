@@ -1,7 +1,6 @@
 package core
 
 import (
-	"encoding/json"
 	"maps"
 	"time"
 )
@@ -21,7 +20,25 @@ type User struct {
 
 // MarshalJSON writes the members that are set, and Extra.
 func (u User) MarshalJSON() ([]byte, error) {
-	return json.Marshal(u.members())
+	return u.appendJSON(nil)
+}
+
+func (u *User) appendJSON(dst []byte) ([]byte, error) {
+	if len(u.Extra) > 0 {
+		return appendObject(dst, u.members())
+	}
+	dst = append(dst, '{')
+	start := len(dst)
+	for _, m := range [...]struct{ name, text string }{{"email", u.Email}, {"id", u.ID}, {"image", u.Image}, {"name", u.Name}} {
+		if m.text == "" {
+			continue
+		}
+		if len(dst) > start {
+			dst = append(dst, ',')
+		}
+		dst = appendText(append(appendText(dst, m.name), ':'), m.text)
+	}
+	return append(dst, '}'), nil
 }
 
 func (u User) members() map[string]any {
@@ -141,13 +158,41 @@ const wireTime = "2006-01-02T15:04:05.000Z"
 
 // MarshalJSON writes the session as the session route sends it.
 func (s Session) MarshalJSON() ([]byte, error) {
-	out := make(map[string]any, 2+len(s.Extra))
-	if s.User != nil {
-		out["user"] = s.User
+	return s.appendJSON(nil)
+}
+
+func (s *Session) appendJSON(dst []byte) ([]byte, error) {
+	var err error
+	dst = append(dst, '{')
+	start := len(dst)
+	member := func(name string) bool {
+		if _, replaced := s.Extra[name]; replaced {
+			return false
+		}
+		if len(dst) > start {
+			dst = append(dst, ',')
+		}
+		dst = append(appendText(dst, name), ':')
+		return true
 	}
-	if !s.Expires.IsZero() {
-		out["expires"] = s.Expires.UTC().Format(wireTime)
+	if !s.Expires.IsZero() && member("expires") {
+		dst = s.Expires.UTC().AppendFormat(append(dst, '"'), wireTime)
+		dst = append(dst, '"')
 	}
-	maps.Copy(out, s.Extra)
-	return json.Marshal(out)
+	if s.User != nil && member("user") {
+		if dst, err = s.User.appendJSON(dst); err != nil {
+			return nil, err
+		}
+	}
+	if len(s.Extra) == 0 {
+		return append(dst, '}'), nil
+	}
+	if len(dst) > start {
+		dst = append(dst, ',')
+	}
+	at := len(dst)
+	if dst, err = appendObject(dst, s.Extra); err != nil {
+		return nil, err
+	}
+	return append(dst[:at], dst[at+1:]...), nil // without the second brace
 }

@@ -1,5 +1,3 @@
-// Package adaptertest has an adapter that keeps everything in memory, for tests and
-// examples.
 package adaptertest
 
 import (
@@ -17,7 +15,7 @@ type account struct{ provider, id string }
 
 type link struct{ identifier, token string }
 
-// memory keeps records behind one lock. What it hands out is a copy.
+// memory keeps records behind one lock. What it takes in and hands out is a copy.
 type memory struct {
 	mu       sync.Mutex
 	users    map[string]core.User
@@ -27,16 +25,25 @@ type memory struct {
 	keys     map[string]core.Authenticator
 }
 
-// Memory gives an empty adapter that forgets everything when the program ends. It is safe
-// for concurrent use, and one verification token has one winner.
+// Memory gives an empty adapter that forgets everything when the program ends. It has every
+// method and passes every case of this suite. It is for tests and examples: looking an
+// address up takes time in proportion to the number of users, and what has expired stays
+// until it is deleted.
 func Memory() *core.Adapter {
-	m := &memory{
+	return newMemory().adapter()
+}
+
+func newMemory() *memory {
+	return &memory{
 		users:    map[string]core.User{},
 		accounts: map[account]core.Account{},
 		sessions: map[string]core.AdapterSession{},
 		links:    map[link]core.VerificationToken{},
 		keys:     map[string]core.Authenticator{},
 	}
+}
+
+func (m *memory) adapter() *core.Adapter {
 	return &core.Adapter{
 		CreateUser: m.createUser, GetUser: m.getUser, GetUserByEmail: m.getUserByEmail,
 		GetUserByAccount: m.getUserByAccount, UpdateUser: m.updateUser, DeleteUser: m.deleteUser,
@@ -49,13 +56,24 @@ func Memory() *core.Adapter {
 	}
 }
 
-func (m *memory) createUser(_ context.Context, user core.User) (*core.User, error) {
+// enter takes the lock, unless the caller has given up.
+func (m *memory) enter(ctx context.Context) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
 	m.mu.Lock()
+	return nil
+}
+
+func (m *memory) createUser(ctx context.Context, user core.User) (*core.User, error) {
+	if err := m.enter(ctx); err != nil {
+		return nil, err
+	}
 	defer m.mu.Unlock()
 	if m.isTaken(user.Email, user.ID) {
 		return nil, conflict("another user has the address")
 	}
-	user.Extra = maps.Clone(user.Extra)
+	user.Extra = cloneExtra(user.Extra)
 	m.users[user.ID] = user
 	return m.user(user.ID), nil
 }
@@ -80,29 +98,58 @@ func (m *memory) user(id string) *core.User {
 	if !ok {
 		return nil
 	}
-	user.Extra = maps.Clone(user.Extra)
+	user.Extra = cloneExtra(user.Extra)
 	return &user
 }
 
-func (m *memory) getUser(_ context.Context, id string) (*core.User, error) {
-	m.mu.Lock()
+// cloneExtra copies the maps and lists of a JSON value, at every depth.
+func cloneExtra(extra map[string]any) map[string]any {
+	out := maps.Clone(extra)
+	for name, value := range out {
+		out[name] = cloneJSON(value)
+	}
+	return out
+}
+
+func cloneJSON(value any) any {
+	switch value := value.(type) {
+	case map[string]any:
+		return cloneExtra(value)
+	case []any:
+		out := slices.Clone(value)
+		for i := range out {
+			out[i] = cloneJSON(out[i])
+		}
+		return out
+	}
+	return value
+}
+
+func (m *memory) getUser(ctx context.Context, id string) (*core.User, error) {
+	if err := m.enter(ctx); err != nil {
+		return nil, err
+	}
 	defer m.mu.Unlock()
 	return m.user(id), nil
 }
 
-func (m *memory) getUserByEmail(_ context.Context, email string) (*core.User, error) {
-	m.mu.Lock()
+func (m *memory) getUserByEmail(ctx context.Context, email string) (*core.User, error) {
+	if err := m.enter(ctx); err != nil {
+		return nil, err
+	}
 	defer m.mu.Unlock()
 	for id, user := range m.users {
-		if user.Email == email {
+		if email != "" && user.Email == email {
 			return m.user(id), nil
 		}
 	}
 	return nil, nil
 }
 
-func (m *memory) getUserByAccount(_ context.Context, provider, id string) (*core.User, error) {
-	m.mu.Lock()
+func (m *memory) getUserByAccount(ctx context.Context, provider, id string) (*core.User, error) {
+	if err := m.enter(ctx); err != nil {
+		return nil, err
+	}
 	defer m.mu.Unlock()
 	found, ok := m.accounts[account{provider, id}]
 	if !ok {
@@ -111,8 +158,10 @@ func (m *memory) getUserByAccount(_ context.Context, provider, id string) (*core
 	return m.user(found.UserID), nil
 }
 
-func (m *memory) updateUser(_ context.Context, change core.User) (*core.User, error) {
-	m.mu.Lock()
+func (m *memory) updateUser(ctx context.Context, change core.User) (*core.User, error) {
+	if err := m.enter(ctx); err != nil {
+		return nil, err
+	}
 	defer m.mu.Unlock()
 	user, ok := m.users[change.ID]
 	if !ok {
@@ -134,14 +183,16 @@ func (m *memory) updateUser(_ context.Context, change core.User) (*core.User, er
 		user.EmailVerified = change.EmailVerified
 	}
 	if change.Extra != nil {
-		user.Extra = maps.Clone(change.Extra)
+		user.Extra = cloneExtra(change.Extra)
 	}
 	m.users[user.ID] = user
 	return m.user(user.ID), nil
 }
 
-func (m *memory) deleteUser(_ context.Context, id string) error {
-	m.mu.Lock()
+func (m *memory) deleteUser(ctx context.Context, id string) error {
+	if err := m.enter(ctx); err != nil {
+		return err
+	}
 	defer m.mu.Unlock()
 	delete(m.users, id)
 	maps.DeleteFunc(m.accounts, func(_ account, a core.Account) bool { return a.UserID == id })
@@ -150,45 +201,55 @@ func (m *memory) deleteUser(_ context.Context, id string) error {
 	return nil
 }
 
-func (m *memory) linkAccount(_ context.Context, a core.Account) error {
-	m.mu.Lock()
+func (m *memory) linkAccount(ctx context.Context, a core.Account) error {
+	if err := m.enter(ctx); err != nil {
+		return err
+	}
 	defer m.mu.Unlock()
 	key := account{a.Provider, a.ProviderAccountID}
 	if known, ok := m.accounts[key]; ok && known.UserID != a.UserID {
 		return conflict("another user has the account")
 	}
-	a.Extra = maps.Clone(a.Extra)
+	a.Extra = cloneExtra(a.Extra)
 	m.accounts[key] = a
 	return nil
 }
 
-func (m *memory) unlinkAccount(_ context.Context, provider, id string) error {
-	m.mu.Lock()
+func (m *memory) unlinkAccount(ctx context.Context, provider, id string) error {
+	if err := m.enter(ctx); err != nil {
+		return err
+	}
 	defer m.mu.Unlock()
 	delete(m.accounts, account{provider, id})
 	return nil
 }
 
-func (m *memory) getAccount(_ context.Context, id, provider string) (*core.Account, error) {
-	m.mu.Lock()
+func (m *memory) getAccount(ctx context.Context, id, provider string) (*core.Account, error) {
+	if err := m.enter(ctx); err != nil {
+		return nil, err
+	}
 	defer m.mu.Unlock()
 	found, ok := m.accounts[account{provider, id}]
 	if !ok {
 		return nil, nil
 	}
-	found.Extra = maps.Clone(found.Extra)
+	found.Extra = cloneExtra(found.Extra)
 	return &found, nil
 }
 
-func (m *memory) createSession(_ context.Context, s core.AdapterSession) (*core.AdapterSession, error) {
-	m.mu.Lock()
+func (m *memory) createSession(ctx context.Context, s core.AdapterSession) (*core.AdapterSession, error) {
+	if err := m.enter(ctx); err != nil {
+		return nil, err
+	}
 	defer m.mu.Unlock()
 	m.sessions[s.SessionToken] = s
 	return &s, nil
 }
 
-func (m *memory) getSessionAndUser(_ context.Context, token string) (*core.AdapterSession, *core.User, error) {
-	m.mu.Lock()
+func (m *memory) getSessionAndUser(ctx context.Context, token string) (*core.AdapterSession, *core.User, error) {
+	if err := m.enter(ctx); err != nil {
+		return nil, nil, err
+	}
 	defer m.mu.Unlock()
 	s, ok := m.sessions[token]
 	user := m.user(s.UserID)
@@ -198,8 +259,10 @@ func (m *memory) getSessionAndUser(_ context.Context, token string) (*core.Adapt
 	return &s, user, nil
 }
 
-func (m *memory) updateSession(_ context.Context, change core.AdapterSession) (*core.AdapterSession, error) {
-	m.mu.Lock()
+func (m *memory) updateSession(ctx context.Context, change core.AdapterSession) (*core.AdapterSession, error) {
+	if err := m.enter(ctx); err != nil {
+		return nil, err
+	}
 	defer m.mu.Unlock()
 	s, ok := m.sessions[change.SessionToken]
 	if !ok {
@@ -215,8 +278,10 @@ func (m *memory) updateSession(_ context.Context, change core.AdapterSession) (*
 	return &s, nil
 }
 
-func (m *memory) deleteSession(_ context.Context, token string) (*core.AdapterSession, error) {
-	m.mu.Lock()
+func (m *memory) deleteSession(ctx context.Context, token string) (*core.AdapterSession, error) {
+	if err := m.enter(ctx); err != nil {
+		return nil, err
+	}
 	defer m.mu.Unlock()
 	s, ok := m.sessions[token]
 	if !ok {
@@ -226,15 +291,19 @@ func (m *memory) deleteSession(_ context.Context, token string) (*core.AdapterSe
 	return &s, nil
 }
 
-func (m *memory) createVerificationToken(_ context.Context, t core.VerificationToken) error {
-	m.mu.Lock()
+func (m *memory) createVerificationToken(ctx context.Context, t core.VerificationToken) error {
+	if err := m.enter(ctx); err != nil {
+		return err
+	}
 	defer m.mu.Unlock()
 	m.links[link{t.Identifier, t.Token}] = t
 	return nil
 }
 
-func (m *memory) useVerificationToken(_ context.Context, identifier, token string) (*core.VerificationToken, error) {
-	m.mu.Lock()
+func (m *memory) useVerificationToken(ctx context.Context, identifier, token string) (*core.VerificationToken, error) {
+	if err := m.enter(ctx); err != nil {
+		return nil, err
+	}
 	defer m.mu.Unlock()
 	t, ok := m.links[link{identifier, token}]
 	if !ok {
@@ -244,8 +313,10 @@ func (m *memory) useVerificationToken(_ context.Context, identifier, token strin
 	return &t, nil
 }
 
-func (m *memory) createAuthenticator(_ context.Context, a core.Authenticator) (*core.Authenticator, error) {
-	m.mu.Lock()
+func (m *memory) createAuthenticator(ctx context.Context, a core.Authenticator) (*core.Authenticator, error) {
+	if err := m.enter(ctx); err != nil {
+		return nil, err
+	}
 	defer m.mu.Unlock()
 	if _, taken := m.keys[a.CredentialID]; taken {
 		return nil, conflict("the credential is registered already")
@@ -254,8 +325,10 @@ func (m *memory) createAuthenticator(_ context.Context, a core.Authenticator) (*
 	return &a, nil
 }
 
-func (m *memory) getAuthenticator(_ context.Context, credentialID string) (*core.Authenticator, error) {
-	m.mu.Lock()
+func (m *memory) getAuthenticator(ctx context.Context, credentialID string) (*core.Authenticator, error) {
+	if err := m.enter(ctx); err != nil {
+		return nil, err
+	}
 	defer m.mu.Unlock()
 	a, ok := m.keys[credentialID]
 	if !ok {
@@ -264,8 +337,10 @@ func (m *memory) getAuthenticator(_ context.Context, credentialID string) (*core
 	return &a, nil
 }
 
-func (m *memory) listAuthenticatorsByUserID(_ context.Context, userID string) ([]core.Authenticator, error) {
-	m.mu.Lock()
+func (m *memory) listAuthenticatorsByUserID(ctx context.Context, userID string) ([]core.Authenticator, error) {
+	if err := m.enter(ctx); err != nil {
+		return nil, err
+	}
 	defer m.mu.Unlock()
 	list := []core.Authenticator{}
 	for _, a := range m.keys {
@@ -277,8 +352,10 @@ func (m *memory) listAuthenticatorsByUserID(_ context.Context, userID string) ([
 	return list, nil
 }
 
-func (m *memory) updateAuthenticatorCounter(_ context.Context, credentialID string, counter uint32) (*core.Authenticator, error) {
-	m.mu.Lock()
+func (m *memory) updateAuthenticatorCounter(ctx context.Context, credentialID string, counter uint32) (*core.Authenticator, error) {
+	if err := m.enter(ctx); err != nil {
+		return nil, err
+	}
 	defer m.mu.Unlock()
 	a, ok := m.keys[credentialID]
 	if !ok {

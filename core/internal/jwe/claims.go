@@ -28,6 +28,9 @@ func ParseClaims(payload []byte) (map[string]any, error) {
 	if !utf8.Valid(payload) {
 		return nil, ErrClaims
 	}
+	if claims, ok := parseFlat(payload); ok {
+		return claims, nil
+	}
 	d := json.NewDecoder(bytes.NewReader(payload))
 	d.UseNumber()
 	var claims map[string]any
