@@ -61,11 +61,12 @@ conformance: bin/conformance-$(RUNTIME) ## serve the conformance app: RUNTIME=na
 bin/conformance-native:
 	go build -o $@ ./wasmtest/conformance
 
+# One instance: until there is a store that instances share, each has users of its own.
 bin/conformance-wazero:
 	@mkdir -p bin
 	$(GO_WASIP1) -o bin/conformance.wasm ./wasmtest/conformance
 	go build -o bin/serve ./wasmtest/serve
-	@printf '#!/bin/sh\nhere=$$(cd "$$(dirname "$$0")" && pwd)\nexec "$$here/serve" "$$here/conformance.wasm"\n' > $@
+	@printf '#!/bin/sh\nhere=$$(cd "$$(dirname "$$0")" && pwd)\nexec "$$here/serve" -instances 1 "$$here/conformance.wasm"\n' > $@
 	@chmod +x $@
 
 bin/conformance-workerd: $(TOOLS)
@@ -75,8 +76,8 @@ bin/conformance-workerd: $(TOOLS)
 	@printf '#!/bin/sh\nhere=$$(cd "$$(dirname "$$0")" && pwd)\nexec node "$$here/../edge/worker/serve.mjs" "$$here/workerd"\n' > $@
 	@chmod +x $@
 
-compare: bin/conformance-native ## compare with @auth/core, request by request
-	@sh ../shared/conformance/compare.sh "$(CURDIR)/bin/conformance-native" --known "$(CURDIR)/core/differences.json" --jobs 2
+conformance-compare: bin/conformance-$(RUNTIME) ## compare with @auth/core, request by request: RUNTIME=native|wazero|workerd
+	@sh ../shared/conformance/compare.sh "$(CURDIR)/bin/conformance-$(RUNTIME)" --known "$(CURDIR)/core/differences.json" --jobs 2 $(if $(SUITES),--suite $(SUITES))
 
 $(TOOLS): edge/worker/package.json edge/worker/package-lock.json
 	@command -v npm >/dev/null || { echo "this target needs Node 20 or later with npm: https://nodejs.org" >&2; exit 1; }

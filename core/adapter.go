@@ -9,17 +9,19 @@ import (
 // method is optional; [New] names those that the configuration needs and that are nil.
 //
 // An absent record is nil without an error; an error means that the store failed, or that a
-// write would have broken a rule below, which errors.Is tells as [ErrConflict]. Methods are
-// called concurrently, and what they are given or give is never shared with the store. The
-// suite in package adaptertest checks all of this.
+// write would have broken a rule below, which errors.Is tells as [ErrConflict] and which
+// changes nothing. Methods are called concurrently, and what they are given or give is never
+// shared with the store. A call whose context has ended fails and changes nothing. Times are
+// kept to the millisecond, their zone is not; Extra comes back as the same JSON, numbers with
+// all their digits. The suite in package adaptertest checks all of this.
 type Adapter struct {
 	// CreateUser stores a user whose ID is set. An address that another user has is ErrConflict;
 	// users without one are not compared.
 	CreateUser       func(ctx context.Context, user User) (*User, error)
 	GetUser          func(ctx context.Context, id string) (*User, error)
-	GetUserByEmail   func(ctx context.Context, email string) (*User, error) // compared byte by byte
+	GetUserByEmail   func(ctx context.Context, email string) (*User, error) // compared byte by byte; nobody has the empty address
 	GetUserByAccount func(ctx context.Context, provider, providerAccountID string) (*User, error)
-	// UpdateUser changes the fields that aren't zero. An unknown user is an error, another user's
+	// UpdateUser changes the fields that aren't zero, Extra as a whole. An unknown user is an error, another user's
 	// address ErrConflict.
 	UpdateUser func(ctx context.Context, user User) (*User, error)
 	// DeleteUser deletes a user with all accounts, sessions and authenticators. An unknown one is none.
@@ -32,7 +34,8 @@ type Adapter struct {
 	GetAccount    func(ctx context.Context, providerAccountID, provider string) (*Account, error)
 
 	CreateSession func(ctx context.Context, session AdapterSession) (*AdapterSession, error)
-	// GetSessionAndUser may give a session that has expired; the caller looks.
+	// GetSessionAndUser gives both or neither, the user as it is now. It may give a session that
+	// has expired; the caller looks.
 	GetSessionAndUser func(ctx context.Context, sessionToken string) (*AdapterSession, *User, error)
 	// UpdateSession changes the fields that aren't zero. A session that is gone stays gone, and is nil.
 	UpdateSession func(ctx context.Context, session AdapterSession) (*AdapterSession, error)
@@ -41,7 +44,8 @@ type Adapter struct {
 
 	CreateVerificationToken func(ctx context.Context, token VerificationToken) error
 	// UseVerificationToken gives the token and deletes it in one step: of concurrent callers one
-	// gets it. It may give one that has expired; the caller looks.
+	// gets it. A wrong identifier or token uses nothing up. It may give one that has expired;
+	// the caller looks.
 	UseVerificationToken func(ctx context.Context, identifier, token string) (*VerificationToken, error)
 
 	// CreateAuthenticator stores a passkey. A credential that is stored already is ErrConflict.

@@ -3,6 +3,7 @@ package core
 import (
 	"net/http"
 	"os"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -83,10 +84,12 @@ func configure(config Config) *Auth {
 			a.basePath = env.url.Path
 		}
 	}
-	for _, path := range append([]string{a.basePath}, config.BasePathAliases...) {
-		a.paths = append(a.paths, "/"+strings.TrimPrefix(path, "/"))
+	a.basePath = "/" + strings.TrimPrefix(a.basePath, "/")
+	a.paths = []string{a.basePath}
+	for _, path := range config.BasePathAliases {
+		a.paths = append(a.paths, "/"+strings.Trim(path, "/"))
 	}
-	a.basePath = a.paths[0]
+	slices.SortStableFunc(a.paths, func(p, q string) int { return len(q) - len(p) })
 	if a.strategy == StrategyAuto {
 		a.strategy = StrategyJWT
 		if config.Adapter != nil {

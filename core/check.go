@@ -46,6 +46,16 @@ func (a *Auth) warn() {
 			a.log.Warn("short-secret", "secret", i, "characters", len(secret), "fix", "use at least 32 random characters (openssl rand -hex 32)")
 		}
 	}
+	if a.config.Experimental.EnableWebAuthn {
+		a.log.Warn("experimental-webauthn")
+	}
+	if a.env.url != nil && a.env.url.Path != "/" && a.config.BasePath != "" {
+		code := "env-url-basepath-redundant"
+		if a.env.url.Path != a.basePath {
+			code = "env-url-basepath-mismatch"
+		}
+		a.log.Warn(code, "fix", "leave the path out of AUTH_URL, or Config.BasePath empty")
+	}
 	if a.config.Debug {
 		a.log.Warn("debug-enabled")
 	}

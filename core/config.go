@@ -63,6 +63,9 @@ type Config struct {
 	// else none. A provider's own wins.
 	RedirectProxyURL string
 
+	// Experimental are options that may change or go without notice.
+	Experimental Experimental
+
 	// Transport carries the requests to providers. It must not follow redirects and should
 	// limit the time of an exchange. Nil: a transport with a limit of 10 seconds; in a wasm
 	// build, where the platform's fetch must be named (edge.Transport), an error.
@@ -70,6 +73,11 @@ type Config struct {
 
 	// Getenv gives the settings of the environment. Nil: os.Getenv.
 	Getenv func(name string) string
+}
+
+// Experimental are options that may change or go without notice.
+type Experimental struct {
+	EnableWebAuthn bool // allows providers of the webauthn type; New warns that it is on
 }
 
 // A Toggle is a switch whose default depends on the circumstances.
