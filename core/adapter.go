@@ -56,6 +56,10 @@ type Adapter struct {
 	// not above the stored one, unless both are zero, is ErrConflict and changes nothing: the
 	// authenticator may have been cloned (Web Authentication, level 3, section 6.1.1).
 	UpdateAuthenticatorCounter func(ctx context.Context, credentialID string, counter uint32) (*Authenticator, error)
+
+	// Absent says why methods are nil, by their names in the contract and with the fix. New tells
+	// it when a configuration needs one of them. Nil: there is nothing to say.
+	Absent map[string]string
 }
 
 // An AdapterSession is a session of the database strategy.

@@ -10,6 +10,9 @@ import (
 // minSecretLength is the contract's minimum for a secret, in characters.
 const minSecretLength = 32
 
+// minHMACKey is how long a key of HS256 has to be, in bytes (RFC 7518, section 3.2).
+const minHMACKey = 32
+
 // check finds every mistake in the configuration. It returns them joined, each an
 // *Error with a kind of its own and a message that tells the fix.
 func (a *Auth) check() error {
@@ -113,6 +116,9 @@ func (c *oauthClient) check() []error {
 	if c.ClientSecret == "" && c.ClientAuth != ClientAuthNone && c.ClientAuth != PrivateKeyJWT {
 		add(ErrInvalidProvider, "no client secret: set ClientSecret or "+providerVariable(c.ID, "SECRET")+", or ClientAuth to none for a public client")
 	}
+	if c.ClientAuth == ClientSecretJWT && c.ClientSecret != "" && len(c.ClientSecret) < minHMACKey {
+		add(ErrInvalidProvider, "ClientSecret is shorter than the 32 bytes that client_secret_jwt needs: get a longer one, or use another ClientAuth")
+	}
 	if c.Issuer == "" {
 		if c.OIDC {
 			add(ErrInvalidEndpoints, "no issuer: set Issuer or "+providerVariable(c.ID, "ISSUER"))
@@ -185,9 +191,14 @@ func (a *Auth) checkAdapter() []error {
 	}
 	var missing []string
 	for _, m := range needed {
-		if !m.has {
-			missing = append(missing, m.name)
+		if m.has {
+			continue
 		}
+		text := m.name
+		if why := adapter.Absent[m.name]; why != "" {
+			text += " (" + why + ")"
+		}
+		missing = append(missing, text)
 	}
 	if missing == nil {
 		return nil
