@@ -32,6 +32,9 @@ func watch(adapter *core.Adapter) *watched {
 	from, to := reflect.ValueOf(adapter).Elem(), reflect.ValueOf(&w.Adapter).Elem()
 	for i := range from.NumField() {
 		name, method := from.Type().Field(i).Name, from.Field(i)
+		if method.Kind() != reflect.Func {
+			continue
+		}
 		to.Field(i).Set(reflect.MakeFunc(method.Type(), func(args []reflect.Value) []reflect.Value {
 			w.mu.Lock()
 			w.calls[name]++
@@ -66,7 +69,9 @@ func (w *watched) since() map[string]int {
 func methodNames() (names []string) {
 	kind := reflect.TypeFor[core.Adapter]()
 	for i := range kind.NumField() {
-		names = append(names, kind.Field(i).Name)
+		if kind.Field(i).Type.Kind() == reflect.Func {
+			names = append(names, kind.Field(i).Name)
+		}
 	}
 	return names
 }

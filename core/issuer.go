@@ -87,6 +87,11 @@ func (x *exchange) discover(c *oauthClient) (*server, error) {
 	if named, ok := weburl.Parse(s.Issuer); !ok || named.String() != issuer.String() {
 		return nil, fail(ErrCallbackRoute, "the provider's discovery document is another issuer's", nil)
 	}
+	for _, endpoint := range [...]string{s.AuthorizationEndpoint, s.TokenEndpoint, s.UserInfoEndpoint, s.JWKSURI} {
+		if u, ok := weburl.Parse(endpoint); endpoint != "" && (!ok || u.Scheme != "https" && u.Scheme != "http") {
+			return nil, fail(ErrCallbackRoute, "the provider's discovery document has an endpoint that is no http URL", nil)
+		}
+	}
 	c.discovered.Store(s)
 	return s, nil
 }

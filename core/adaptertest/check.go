@@ -31,7 +31,7 @@ func whole(adapter *core.Adapter) *core.Adapter {
 	methods := reflect.ValueOf(&out).Elem()
 	for i := range methods.NumField() {
 		method, name := methods.Field(i), methods.Type().Field(i).Name
-		if method.IsNil() {
+		if method.Kind() == reflect.Func && method.IsNil() {
 			method.Set(reflect.MakeFunc(method.Type(), func([]reflect.Value) []reflect.Value {
 				panic(broken{fmt.Errorf("%s is nil; if that is on purpose, skip the case and say why", name)})
 			}))

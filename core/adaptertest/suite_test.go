@@ -72,6 +72,9 @@ func TestEveryMethodIsUsed(t *testing.T) {
 	adapter := reflect.TypeFor[core.Adapter]()
 	for i := range adapter.NumField() {
 		method := adapter.Field(i).Name
+		if adapter.Field(i).Type.Kind() != reflect.Func {
+			continue
+		}
 		t.Run(method, func(t *testing.T) {
 			t.Parallel()
 			err := Test(t.Context(), memoryWithout(method), Options{})
