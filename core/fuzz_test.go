@@ -159,7 +159,6 @@ func FuzzCookies(f *testing.F) {
 	} {
 		f.Add(seed)
 	}
-	session := b.cookie(sessionCookie)
 	f.Fuzz(func(t *testing.T, header string) {
 		for _, target := range []string{"/auth/session", callback, "/auth/signin"} {
 			r := httptest.NewRequest(http.MethodGet, site+target, nil)
@@ -168,8 +167,9 @@ func FuzzCookies(f *testing.F) {
 			if resp.Status >= 500 || resp.Err != nil && resp.Err.Kind == core.ErrPanic {
 				t.Errorf("%s %q: %d %v", target, header, resp.Status, resp.Err)
 			}
-			if resp.Session != nil && !strings.Contains(header, session) && strings.Count(header, "authjs.session-token") < 2 {
-				t.Errorf("%q has a session", header)
+			// Tokens of other runs are seeds, too: they are sealed with the same secret. All are Ada's.
+			if resp.Session != nil && resp.Session.User.Name != "Ada" {
+				t.Errorf("%q is the session of %q", header, resp.Session.User.Name)
 			}
 			wantSafe(t, resp.Header, p.issuer)
 		}
