@@ -1,0 +1,64 @@
+package core_test
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"testing"
+
+	"github.com/edgeauth/edgeauth/core"
+	"github.com/edgeauth/edgeauth/core/internal/jwe"
+)
+
+// BenchmarkSession is a signed-in GET session, and what it can't do without: opening one
+// token and sealing another.
+func BenchmarkSession(b *testing.B) {
+	auth := newAuth(b, core.Config{Providers: []core.Provider{anyone}})
+	visitor := newBrowser(b, auth)
+	visitor.signInAs("Ada")
+	visitor.get("/auth/csrf")
+	cookies := visitor.cookieHeader()
+	r := httptest.NewRequest(http.MethodGet, site+"/auth/session", nil)
+	r.Header.Set("Cookie", cookies)
+	b.Run("whole", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			if resp := auth.Handle(r); resp.Session == nil {
+				b.Fatal("signed out")
+			}
+		}
+	})
+	b.Run("open and seal", func(b *testing.B) {
+		ring := jwe.NewRing([]string{secret}, sessionCookie)
+		b.ReportAllocs()
+		for b.Loop() {
+			payload, err := ring.Open(visitor.cookie(sessionCookie))
+			if err != nil {
+				b.Fatal(err)
+			}
+			if _, err := ring.Seal(payload); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+}
+
+// maxSessionAllocs is what a signed-in GET session may allocate.
+const maxSessionAllocs = 60
+
+func TestSessionAllocations(t *testing.T) {
+	auth := newAuth(t, core.Config{Providers: []core.Provider{anyone}})
+	visitor := newBrowser(t, auth)
+	visitor.signInAs("Ada")
+	visitor.get("/auth/csrf")
+	r := httptest.NewRequest(http.MethodGet, site+"/auth/session", nil)
+	r.Header.Set("Cookie", visitor.cookieHeader())
+	allocs := testing.AllocsPerRun(100, func() {
+		if resp := auth.Handle(r); resp.Session == nil {
+			t.Fatal("signed out")
+		}
+	})
+	t.Logf("%.0f allocations", allocs)
+	if allocs > maxSessionAllocs {
+		t.Errorf("%.0f allocations, want at most %d", allocs, maxSessionAllocs)
+	}
+}
