@@ -1,6 +1,9 @@
 package core
 
-import "errors"
+import (
+	"context"
+	"errors"
+)
 
 // login is the outcome of finding out, or creating, who a confirmed account belongs to.
 type login struct {
@@ -30,7 +33,7 @@ func (x *exchange) login(profile *User, account *Account) (*login, error) {
 	case known != nil:
 		return x.enter(known, account, false)
 	case now != nil:
-		if err := x.link(now, account, profile); err != nil {
+		if err := x.link(now, account, profile, false); err != nil {
 			return nil, err
 		}
 		return x.enter(now, account, false)
@@ -60,17 +63,34 @@ func (x *exchange) register(profile *User, account *Account) (*login, error) {
 		if err != nil {
 			return nil, fail(ErrAdapter, "createUser", err)
 		}
-	}
-	x.emit("createUser", isNewUser && x.config.Events.CreateUser != nil, func() error {
-		return x.config.Events.CreateUser(x.ctx, UserEvent{User: user})
-	})
-	if err := x.link(user, account, profile); err != nil {
+		if err := x.linkNew(user, account, profile); err != nil {
+			return nil, err
+		}
+	} else if err := x.link(user, account, profile, false); err != nil {
 		return nil, err
 	}
 	return x.enter(user, account, isNewUser)
 }
 
-func (x *exchange) link(user *User, account *Account, profile *User) error {
+// linkNew links an account to the user who was just made for it. If that fails, or panics, the
+// user goes again: nobody could sign in as that user, nor with the address, which would be taken.
+func (x *exchange) linkNew(user *User, account *Account, profile *User) error {
+	linked := false
+	defer func() {
+		if linked || x.config.Adapter.DeleteUser == nil {
+			return
+		}
+		if err := x.config.Adapter.DeleteUser(context.WithoutCancel(x.ctx), user.ID); err != nil {
+			x.logError(fail(ErrAdapter, "deleteUser: a user without an account stays", err))
+		}
+	}()
+	err := x.link(user, account, profile, true)
+	linked = err == nil
+	return err
+}
+
+// link stores an account and tells of it, and first of its user if it is a new one.
+func (x *exchange) link(user *User, account *Account, profile *User, isNewUser bool) error {
 	account.UserID = user.ID
 	kept := *account
 	if choose := x.provider.oauth.Account; choose != nil {
@@ -86,6 +106,9 @@ func (x *exchange) link(user *User, account *Account, profile *User) error {
 	if err != nil {
 		return fail(ErrAdapter, "linkAccount", err)
 	}
+	x.emit("createUser", isNewUser && x.config.Events.CreateUser != nil, func() error {
+		return x.config.Events.CreateUser(x.ctx, UserEvent{User: user})
+	})
 	x.emit("linkAccount", x.config.Events.LinkAccount != nil, func() error {
 		return x.config.Events.LinkAccount(x.ctx, LinkAccountEvent{User: user, Account: &kept, Profile: profile})
 	})

@@ -43,6 +43,31 @@ func (o *overheard) secret(what, value string) {
 	}
 }
 
+// canary is a secret that is easily told from everything else.
+func (o *overheard) canary(what string) string {
+	value := "canary-" + strings.ReplaceAll(what, " ", "-") + "-0123456789abcdef0123456789abcdef"
+	o.secret(what, value)
+	return value
+}
+
+// wantSilence expects no secret in any text. State and nonce are in the URLs that the protocol
+// wants them in, and so is the code in what a redirect proxy passes on.
+func (o *overheard) wantSilence(t *testing.T) {
+	t.Helper()
+	for where, texts := range o.texts {
+		all := []byte(strings.Join(slices.Collect(maps.Keys(texts)), "\n"))
+		index := suffixarray.New(all)
+		for value, what := range o.secrets {
+			if where == "the authorization URL" && (what == "the state" || what == "the nonce") || where == "the relayed answer" && (what == "the state" || what == "code") {
+				continue
+			}
+			for _, at := range index.Lookup([]byte(value), 1) {
+				t.Errorf("%s is in %s: %s", what, where, all[max(0, at-100):at+len(value)])
+			}
+		}
+	}
+}
+
 // listen is a handler that gives Auth's answers, overheard.
 func (o *overheard) listen(auth *core.Auth, provider string) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -58,6 +83,8 @@ func (o *overheard) listen(auth *core.Auth, provider string) http.Handler {
 					// The protocol wants state, nonce and challenge there. They are no secrets to the browser.
 					u, _ := url.Parse(value)
 					o.text("the authorization URL", u.Query().Encode())
+				case name == "Location" && strings.HasPrefix(value, previewSite+"/auth/callback/"):
+					o.text("the relayed answer", value)
 				case name != "Set-Cookie":
 					o.text("the header "+name, value)
 				default:
@@ -99,11 +126,7 @@ func TestSilence(t *testing.T) {
 // listenToEverything runs every flow, honest and failing, and then looks for what must not be heard.
 func listenToEverything(t *testing.T, strategy core.Strategy) {
 	o := &overheard{texts: map[string]map[string]bool{}, secrets: map[string]string{}}
-	canary := func(what string) string {
-		value := "canary-" + strings.ReplaceAll(what, " ", "-") + "-0123456789abcdef0123456789abcdef"
-		o.secret(what, value)
-		return value
-	}
+	canary := o.canary
 	p := newIDP()
 	p.clientSecret = canary("client secret")
 	tell := func(answer map[string]any) {
@@ -270,18 +293,7 @@ func listenToEverything(t *testing.T, strategy core.Strategy) {
 	}
 
 	o.text("the log", log.text())
-	for where, texts := range o.texts {
-		all := []byte(strings.Join(slices.Collect(maps.Keys(texts)), "\n"))
-		index := suffixarray.New(all)
-		for value, what := range o.secrets {
-			if where == "the authorization URL" && (what == "the state" || what == "the nonce") {
-				continue
-			}
-			for _, at := range index.Lookup([]byte(value), 1) {
-				t.Errorf("%s is in %s: %s", what, where, all[max(0, at-100):at+len(value)])
-			}
-		}
-	}
+	o.wantSilence(t)
 	if len(o.secrets) < 50 || len(o.texts["Response.Err"]) < 20 || len(log.lines) < 100 {
 		t.Errorf("too little was overheard: %d secrets, %d errors, %d log lines", len(o.secrets), len(o.texts["Response.Err"]), len(log.lines))
 	}
