@@ -106,6 +106,51 @@ func (s *Store) List(ctx context.Context, prefix, cursor string) (keys []string,
 	return keys[:pageSize], keys[pageSize-1], nil
 }
 
+// Insert is Put if there is no value that has not expired. ok is whether it was stored.
+func (s *Store) Insert(ctx context.Context, key string, value []byte, expires time.Time) (ok bool, err error) {
+	if err := errors.Join(ctx.Err(), CheckKey(key)); err != nil {
+		return false, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if r, ok := s.records[key]; ok && !s.hasEnded(r) {
+		return false, nil
+	}
+	s.records[key] = record{bytes.Clone(value), expires}
+	return true, nil
+}
+
+// Take is Get and Delete in one step: of concurrent callers one gets the value.
+func (s *Store) Take(ctx context.Context, key string) (value []byte, ok bool, err error) {
+	if err := errors.Join(ctx.Err(), CheckKey(key)); err != nil {
+		return nil, false, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	r, ok := s.records[key]
+	delete(s.records, key)
+	if !ok || s.hasEnded(r) {
+		return nil, false, nil
+	}
+	return append([]byte{}, r.value...), true, nil
+}
+
+// Swap replaces the value old, byte by byte, by new until expires. ok is whether old was
+// there.
+func (s *Store) Swap(ctx context.Context, key string, old, new []byte, expires time.Time) (ok bool, err error) {
+	if err := errors.Join(ctx.Err(), CheckKey(key)); err != nil {
+		return false, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	r, ok := s.records[key]
+	if !ok || s.hasEnded(r) || !bytes.Equal(r.value, old) {
+		return false, nil
+	}
+	s.records[key] = record{bytes.Clone(new), expires}
+	return true, nil
+}
+
 func (s *Store) hasEnded(r record) bool {
 	return !r.expires.IsZero() && !s.now().Before(r.expires)
 }
