@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 )
@@ -59,6 +60,40 @@ func BenchmarkWorkerd(b *testing.B) {
 			slices.Sort(times)
 			b.ReportMetric(float64(times[len(times)/2].Nanoseconds())/1e3, "p50-µs")
 			b.ReportMetric(float64(len(times))/b.Elapsed().Seconds(), "requests/s")
+		})
+	}
+}
+
+// BenchmarkAtomic is a call to a Durable Object in the same workerd, a request at a time; "none"
+// is a request without one.
+func BenchmarkAtomic(b *testing.B) {
+	w := start(b, "app", nil)
+	c := client(b)
+	query := "&atomic=ATOMIC&seconds=3600&value=" + strings.Repeat("x", 300)
+	for _, one := range []struct{ name, path string }{
+		{"none", "/work?id=1"},
+		{"get", "/kv?op=get&key=a" + query},
+		{"put", "/kv?op=put&key=a" + query},
+		{"swap", "/kv?op=swap&key=a&old=" + strings.Repeat("x", 300) + query},
+		{"insert", "/kv?op=insert&key=b" + query},
+		{"take", "/kv?op=take&key=b" + query},
+		{"list", "/kv?op=list&key=a" + query},
+	} {
+		b.Run(one.name, func(b *testing.B) {
+			w.kv("put", "a", "value", strings.Repeat("x", 300))
+			var times []time.Duration
+			for b.Loop() {
+				begin := time.Now()
+				resp, err := c.Get("http://" + w.addr + one.path)
+				if err != nil {
+					b.Fatal(err)
+				}
+				io.Copy(io.Discard, resp.Body)
+				resp.Body.Close()
+				times = append(times, time.Since(begin))
+			}
+			slices.Sort(times)
+			b.ReportMetric(float64(times[len(times)/2].Nanoseconds())/1e3, "p50-µs")
 		})
 	}
 }

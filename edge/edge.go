@@ -14,12 +14,13 @@
 //	Transport  fetch                             the host's transport     net/http's transport
 //	Getenv     text bindings                     the host's settings      os.Getenv
 //	KV         a Workers KV namespace            the host's store         a map in memory
+//	Atomic     Durable Objects with SQLite       the host's store         a map in memory
 //	WaitUntil  ctx.waitUntil                     the end of the request   a goroutine
 //
 // # What to build
 //
-// On js the program needs worker.mjs and program.mjs (in the folder worker) and
-// the wasm_exec.js of the toolchain that built it, next to app.wasm:
+// On js the program needs worker.mjs, program.mjs and store.mjs (in the folder
+// worker) and the wasm_exec.js of the toolchain that built it, next to app.wasm:
 //
 //	GOOS=js GOARCH=wasm go build -tags nethttpomithttp2 -ldflags="-s -w" -trimpath -o app.wasm .
 //	cp "$(go env GOROOT)/lib/wasm/wasm_exec.js" .
@@ -42,7 +43,7 @@
 // cancels a request that waits on anything else. Go's scheduler knows nothing of
 // this, hence the rules for handlers on js:
 //
-//   - Wait only for this request's own calls: Transport, KV, the request body.
+//   - Wait only for this request's own calls: Transport, KV, Atomic, the body.
 //   - No Go timers on the request's path: no time.Sleep, time.After or
 //     context.WithTimeout. Transport has its own time limit, kept by the platform.
 //   - No waiting for another request: no mutex held, sync.Once, singleflight or
@@ -100,8 +101,8 @@ const MaxBodyBytes = 1 << 20
 // the store failed and nothing is known about the key. Implementations are safe
 // for concurrent use.
 //
-// Keys are 1 to 512 bytes long and neither "." nor "..", which is what Workers
-// KV accepts.
+// Keys are 1 to 512 bytes of printable ASCII and neither "." nor "..", which
+// every store can hold; values are up to 1 MiB.
 type Store interface {
 	// Get returns the value of key. ok is false when there is none or it has
 	// expired. The caller owns value.
@@ -119,6 +120,24 @@ type Store interface {
 	// a time. The first call passes an empty cursor, later ones the previous next;
 	// an empty next means that was the last page. A page may be empty before that.
 	List(ctx context.Context, prefix, cursor string) (keys []string, next string, err error)
+}
+
+// An AtomicStore is strongly consistent: what a call that returned has written
+// is what every later call reads, and each of its own three methods is one step
+// that no other call can come between.
+type AtomicStore interface {
+	Store
+
+	// Insert is Put if there is no value that has not expired. ok is whether it
+	// was stored.
+	Insert(ctx context.Context, key string, value []byte, expires time.Time) (ok bool, err error)
+
+	// Take is Get and Delete in one step: of concurrent callers one gets the value.
+	Take(ctx context.Context, key string) (value []byte, ok bool, err error)
+
+	// Swap replaces the value old, byte by byte, by new until expires. ok is
+	// whether old was there.
+	Swap(ctx context.Context, key string, old, new []byte, expires time.Time) (ok bool, err error)
 }
 
 var (
@@ -142,12 +161,18 @@ func (timeoutError) Timeout() bool        { return true }
 func (timeoutError) Temporary() bool      { return true }
 func (timeoutError) Is(target error) bool { return target == os.ErrDeadlineExceeded }
 
-// A BindingError says that the worker has no KV namespace under this name. Every
-// call on the store returns it; naming a store costs nothing and can't fail.
+// A BindingError says that the worker has no KV namespace, or no Durable Object
+// class, under this name. Every call on the store returns it; naming a store
+// costs nothing and can't fail.
 type BindingError struct {
-	Binding string // the name passed to KV
+	Binding string // the name passed to KV or Atomic
+
+	object bool
 }
 
 func (e *BindingError) Error() string {
-	return fmt.Sprintf("edge: no KV namespace is bound as %[1]s; add to wrangler.toml: [[kv_namespaces]] binding = %[1]q, id = (see wrangler kv namespace create)", e.Binding)
+	if e.object {
+		return fmt.Sprintf("edge: no Durable Object is bound as %[1]s; add to wrangler.toml: [[durable_objects.bindings]] name = %[1]q, class_name = \"AuthStore\", and [[migrations]] tag = \"v1\", new_sqlite_classes = [\"AuthStore\"]", e.Binding)
+	}
+	return fmt.Sprintf("edge: no KV namespace is bound as %[1]s; add to wrangler.toml: [[kv_namespaces]] binding = %[1]q", e.Binding)
 }

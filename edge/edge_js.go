@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"net/http"
 	"strings"
 	"syscall/js"
@@ -207,10 +208,12 @@ func (n namespace) Put(ctx context.Context, key string, value []byte, expires ti
 		return err
 	}
 	options := map[string]any{}
-	if !expires.IsZero() {
-		// A lifetime, not a point in time: 60 seconds from now by this clock are 59
-		// by the server's, and refused.
-		options["expirationTtl"] = max(60, int64(time.Until(expires)/time.Second)+1)
+	// A lifetime, not a point in time: 60 seconds from now by this clock are 59 by
+	// the server's, and refused. So is one that needs more than 32 bits; it may as
+	// well be for ever.
+	seconds := max(60, int64(time.Until(expires)/time.Second)+1)
+	if !expires.IsZero() && seconds <= math.MaxInt32 {
+		options["expirationTtl"] = seconds
 	}
 	_, err := n.call(ctx, "put", key, jsx.Array(value), options)
 	return err

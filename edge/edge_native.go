@@ -200,9 +200,14 @@ func cause(ctx context.Context, err error) error {
 
 // KV is an empty store in memory, the same one for every call with this name. It
 // is lost when the program ends.
-func KV(binding string) Store {
+func KV(binding string) Store { return inMemory(&stores, binding) }
+
+// Atomic is as KV, and has stores of its own.
+func Atomic(binding string) AtomicStore { return inMemory(&atomicStores, binding) }
+
+func inMemory(stores *sync.Map, binding string) *memory.Store {
 	store, _ := stores.LoadOrStore(binding, memory.New(nil))
 	return store.(*memory.Store)
 }
 
-var stores sync.Map // of *memory.Store, by binding
+var stores, atomicStores sync.Map // of *memory.Store, by binding

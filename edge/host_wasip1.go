@@ -38,6 +38,18 @@ func hostKVDelete(ptr unsafe.Pointer, length uint32) uint64
 //go:noescape
 func hostKVList(ptr unsafe.Pointer, length uint32) uint64
 
+//go:wasmimport edge_abi_1 kv_insert
+//go:noescape
+func hostKVInsert(ptr unsafe.Pointer, length uint32) uint64
+
+//go:wasmimport edge_abi_1 kv_take
+//go:noescape
+func hostKVTake(ptr unsafe.Pointer, length uint32) uint64
+
+//go:wasmimport edge_abi_1 kv_swap
+//go:noescape
+func hostKVSwap(ptr unsafe.Pointer, length uint32) uint64
+
 var (
 	errMalformed = errors.New("edge: the host's answer is malformed")
 	errTooLarge  = errors.New("edge: the host refuses a message of this size")
@@ -46,7 +58,7 @@ var (
 
 // call gives an encoded message to a function of the host and returns the message it answers. The errors of package
 // edge that a caller may ask for stay in the chain.
-func call(function func(unsafe.Pointer, uint32) uint64, message []byte) ([]byte, error) {
+func call(function hostFunction, message []byte) ([]byte, error) {
 	if len(message) > abi.MaxMessage {
 		return nil, errTooLarge
 	}

@@ -3,11 +3,8 @@
 package edge_test
 
 import (
-	"bufio"
-	"encoding/json"
 	"fmt"
 	"net/url"
-	"os/exec"
 	"strings"
 	"testing"
 	"time"
@@ -22,54 +19,10 @@ type stored struct {
 	Err   string
 }
 
-// miniflare runs testdata/app with a KV namespace bound as STORE. keys returns
-// what is in it, with the expirations.
-func miniflare(t *testing.T) (w *worker, keys func() []kvKey) {
+func same(t *testing.T, what string, got, want stored) {
 	t.Helper()
-	tool(t, "miniflare")
-	node, err := exec.LookPath("node")
-	if err != nil {
-		missing(t, "node is missing: install Node 20.3 or newer")
-	}
-	w = &worker{t: t, log: &logBuffer{}}
-	cmd := exec.Command(node, "worker/testdata/miniflare.mjs", build(t, "app"))
-	cmd.Stderr = w.log
-	stdin, err := cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	stdout, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { // it ends workerd, its child, when its input ends
-		stdin.Close()
-		cmd.Wait()
-	})
-	lines := bufio.NewScanner(stdout)
-	line := func() string {
-		t.Helper()
-		if !lines.Scan() {
-			t.Fatalf("miniflare ended:\n%s", w.log)
-		}
-		return lines.Text()
-	}
-	u, err := url.Parse(strings.TrimPrefix(line(), "listening on "))
-	if err != nil {
-		t.Fatal(err)
-	}
-	w.addr = u.Host
-	return w, func() (list []kvKey) {
-		t.Helper()
-		fmt.Fprintln(stdin)
-		for {
-			if err := json.Unmarshal([]byte(line()), &list); err == nil {
-				return list
-			}
-		}
+	if fmt.Sprint(got) != fmt.Sprint(want) {
+		t.Errorf("%s: got %+v, want %+v", what, got, want)
 	}
 }
 
@@ -80,21 +33,16 @@ type kvKey struct {
 
 func TestWorkersKV(t *testing.T) {
 	t.Parallel()
-	w, keys := miniflare(t)
+	w := miniflare(t, "app", t.TempDir())
 	call := func(op, key string, more ...string) stored {
 		t.Helper()
 		q := url.Values{"op": {op}, "key": {key}, "binding": {"STORE"}}
 		for i := 0; i < len(more); i += 2 {
 			q.Set(more[i], more[i+1])
 		}
-		return getJSON[stored](w, "/kv?"+q.Encode())
+		return getJSON[stored](w.worker, "/kv?"+q.Encode())
 	}
-	same := func(what string, got, want stored) {
-		t.Helper()
-		if fmt.Sprint(got) != fmt.Sprint(want) {
-			t.Errorf("%s: got %+v, want %+v", what, got, want)
-		}
-	}
+	same := func(what string, got, want stored) { t.Helper(); same(t, what, got, want) }
 
 	same("a missing key", call("get", "nothing"), stored{})
 	same("deleting it", call("delete", "nothing"), stored{})
@@ -109,7 +57,9 @@ func TestWorkersKV(t *testing.T) {
 	same("an end in the past", call("put", "ttl:past", "seconds", "-5"), stored{})
 	same("an end in a second", call("put", "ttl:soon", "seconds", "1"), stored{})
 	same("an end in an hour", call("put", "ttl:hour", "seconds", "3600"), stored{})
-	for _, key := range keys() {
+	var keys []kvKey
+	w.stored("kv", &keys)
+	for _, key := range keys {
 		want := map[string]int64{"ttl:past": 60, "ttl:soon": 60, "ttl:hour": 3600}[key.Name]
 		if d := key.Expiration - begin; want != 0 && (d < want || d > want+5) {
 			t.Errorf("%s ends in %d seconds, want %d", key.Name, d, want)

@@ -262,6 +262,25 @@ func TestTransportErrorNamesTheHostOnly(t *testing.T) {
 	}
 }
 
+func TestAtomicIsNotKV(t *testing.T) {
+	t.Parallel()
+	ctx, key := t.Context(), t.Name()
+	defer stores.Delete(key) // for -count
+	defer atomicStores.Delete(key)
+	if err := KV(key).Put(ctx, key, []byte("kv"), time.Time{}); err != nil {
+		t.Fatal(err)
+	}
+	if ok, err := Atomic(key).Insert(ctx, key, []byte("atomic"), time.Time{}); !ok || err != nil {
+		t.Errorf("Insert where KV has a value: %v, %v", ok, err)
+	}
+	if value, ok, err := Atomic(key).Take(ctx, key); string(value) != "atomic" || !ok || err != nil {
+		t.Errorf("Take: %q, %v, %v", value, ok, err)
+	}
+	if value, ok, err := KV(key).Get(ctx, key); string(value) != "kv" || !ok || err != nil {
+		t.Errorf("Get: %q, %v, %v", value, ok, err)
+	}
+}
+
 func TestMemoryStore(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -71,6 +71,7 @@ func build(t testing.TB, program string) string {
 			filepath.Join(strings.TrimSpace(string(goroot)), "lib", "wasm", "wasm_exec.js"),
 			filepath.Join("worker", "worker.mjs"),
 			filepath.Join("worker", "program.mjs"),
+			filepath.Join("worker", "store.mjs"),
 		} {
 			b, err := os.ReadFile(file)
 			if err != nil {
@@ -117,14 +118,22 @@ const config :Workerd.Config = (
   services = [
     (name = "main", worker = .main),
     (name = "internet", network = (allow = ["public", "private"])),
+    (name = "disk", disk = (path = "%s", writable = true)),
   ],
   sockets = [(name = "http", address = "127.0.0.1:0", http = (), service = "main")],
 );
 const main :Workerd.Worker = (
   modules = [%s],
   bindings = [%s],
+  %s
   compatibilityDate = "2026-04-01",
 );
+`
+
+// objects keeps the records of the class AuthStore, of store.mjs, on the disk.
+const objects = `
+  durableObjectNamespaces = [(className = "AuthStore", uniqueKey = "AuthStore", enableSql = true)],
+  durableObjectStorage = (localDisk = "disk"),
 `
 
 // start runs the worker around a test program under workerd, with text bindings.
@@ -135,23 +144,30 @@ func start(t testing.TB, program string, bindings map[string]string) *worker {
 	return startWorkerd(t, workerd, dir, `
     (name = "worker.mjs", esModule = embed "worker.mjs"),
     (name = "program.mjs", esModule = embed "program.mjs"),
+    (name = "store.mjs", esModule = embed "store.mjs"),
     (name = "wasm_exec.js", esModule = embed "wasm_exec.js"),
     (name = "app.wasm", wasm = embed "app.wasm"),
   `, bindings)
 }
 
-// startWorkerd runs a worker made of modules, whose files are in dir.
+// startWorkerd runs a worker made of modules, whose files are in dir. If store.mjs is among
+// them it has the class AuthStore bound as ATOMIC.
 func startWorkerd(t testing.TB, workerd, dir, modules string, bindings map[string]string) *worker {
 	t.Helper()
 	var texts strings.Builder
 	for name, value := range bindings {
 		fmt.Fprintf(&texts, "(name = %q, text = %q), ", name, value)
 	}
+	storage := ""
+	if strings.Contains(modules, `"store.mjs"`) {
+		storage = objects
+		texts.WriteString(`(name = "ATOMIC", durableObjectNamespace = (className = "AuthStore"))`)
+	}
 	config, err := os.CreateTemp(dir, "*.capnp") // beside the files it embeds
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := fmt.Fprintf(config, workerdConfig, modules, texts.String()); err != nil {
+	if _, err := fmt.Fprintf(config, workerdConfig, t.TempDir(), modules, texts.String(), storage); err != nil {
 		t.Fatal(err)
 	}
 	if err := config.Close(); err != nil {

@@ -3,7 +3,6 @@ package wasmtest
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"net/http"
 	"net/url"
@@ -27,6 +26,9 @@ func (m *Module) offer(ctx context.Context) error {
 		abi.ImportKVPut:    m.kvPut,
 		abi.ImportKVDelete: m.kvDelete,
 		abi.ImportKVList:   m.kvList,
+		abi.ImportKVInsert: m.kvInsert,
+		abi.ImportKVTake:   m.kvTake,
+		abi.ImportKVSwap:   m.kvSwap,
 	} {
 		b.NewFunctionBuilder().WithGoModuleFunction(operation(f), pointer, i64).Export(name)
 	}
@@ -174,62 +176,4 @@ func failure(ctx context.Context, err error) []byte {
 		err = wrapped.Err // its text repeats the URL, which may hold a secret
 	}
 	return abi.Fail(abi.CodeFailed, err.Error())
-}
-
-func (m *Module) kvGet(ctx context.Context, encoded []byte) []byte {
-	var key abi.Key
-	if err := key.Decode(encoded); err != nil {
-		return abi.Fail(abi.CodeMalformed, "")
-	}
-	value, ok, err := m.store(key.Binding).Get(ctx, key.Key)
-	if err != nil {
-		return failure(ctx, err)
-	}
-	var answer abi.Value
-	if ok {
-		answer.Bytes = append([]byte{}, value...)
-	}
-	return bounded(abi.Result(answer.Append(nil)))
-}
-
-func (m *Module) kvPut(ctx context.Context, encoded []byte) []byte {
-	var put abi.Put
-	if err := put.Decode(encoded); err != nil {
-		return abi.Fail(abi.CodeMalformed, "")
-	}
-	if err := m.store(put.Binding).Put(ctx, put.Key, put.Value, put.Expires); err != nil {
-		return failure(ctx, err)
-	}
-	return abi.Result(nil)
-}
-
-func (m *Module) kvDelete(ctx context.Context, encoded []byte) []byte {
-	var key abi.Key
-	if err := key.Decode(encoded); err != nil {
-		return abi.Fail(abi.CodeMalformed, "")
-	}
-	if err := m.store(key.Binding).Delete(ctx, key.Key); err != nil {
-		return failure(ctx, err)
-	}
-	return abi.Result(nil)
-}
-
-func (m *Module) kvList(ctx context.Context, encoded []byte) []byte {
-	var list abi.List
-	if err := list.Decode(encoded); err != nil {
-		return abi.Fail(abi.CodeMalformed, "")
-	}
-	keys, next, err := m.store(list.Binding).List(ctx, list.Prefix, list.Cursor)
-	if err != nil {
-		return failure(ctx, err)
-	}
-	answer := abi.Page{Keys: keys, Next: next}
-	return bounded(abi.Result(answer.Append(nil)))
-}
-
-func bounded(result []byte) []byte {
-	if len(result) > abi.MaxMessage {
-		return abi.Fail(abi.CodeTooLarge, fmt.Sprintf("the store's answer is over %d bytes", abi.MaxMessage))
-	}
-	return result
 }

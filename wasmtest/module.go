@@ -39,7 +39,7 @@ type Module struct {
 	closed   error
 
 	mu     sync.Mutex
-	stores map[string]Store // by binding, when Config.Store is nil
+	stores map[abi.Store]*memory.Store // when Config.Store is nil
 }
 
 // A NotGuestError says why a module can't be run here.
@@ -76,7 +76,7 @@ func Open(ctx context.Context, path string, config Config) (*Module, error) {
 	if err != nil {
 		return nil, fmt.Errorf("wasmtest: %w", err)
 	}
-	m := &Module{config: config, log: &logger{w: config.Log}, random: config.Random, stores: map[string]Store{}}
+	m := &Module{config: config, log: &logger{w: config.Log}, random: config.Random, stores: map[abi.Store]*memory.Store{}}
 	if m.random == nil {
 		m.random = rand.Reader
 	} else {
@@ -194,25 +194,6 @@ func (m *Module) Close() error {
 		}
 	})
 	return m.closed
-}
-
-// store returns what stands behind a binding.
-func (m *Module) store(binding string) Store {
-	if m.config.Store != nil {
-		return m.config.Store
-	}
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	s, ok := m.stores[binding]
-	if !ok {
-		now := m.config.Now
-		if now == nil {
-			now = time.Now
-		}
-		s = memory.New(now)
-		m.stores[binding] = s
-	}
-	return s
 }
 
 // lockedReader lets instances share a reader.

@@ -145,7 +145,7 @@ func demo(t *testing.T, target, addr string, env []string) (pid int) {
 		pid = start(t, env, build(t, dir, "serve", "./serve"), build(t, dir, "demo.wasm", pkg, "GOOS=wasip1", "GOARCH=wasm"))
 	case "workerd":
 		build(t, dir, "app.wasm", pkg, "GOOS=js", "GOARCH=wasm")
-		for _, module := range []string{"worker.mjs", "program.mjs"} {
+		for _, module := range []string{"worker.mjs", "program.mjs", "store.mjs"} {
 			copyFile(t, filepath.Join(dir, module), filepath.Join(worker, module))
 		}
 		copyFile(t, filepath.Join(dir, "wasm_exec.js"), filepath.Join(goroot(t), "lib", "wasm", "wasm_exec.js"))

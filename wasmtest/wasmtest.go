@@ -15,7 +15,8 @@ type Config struct {
 	// hands redirects to the program. It must be safe for concurrent use. Nil: every outbound request fails.
 	Transport http.RoundTripper
 
-	// Store stands behind every KV binding of the program, with keys as the program wrote them.
+	// Store stands behind every KV binding of the program, with keys as the program wrote them, and behind every
+	// Atomic binding too if it is an AtomicStore; if it isn't, calls of edge.Atomic fail.
 	// Nil: each binding has its own store in memory, which ends with the module.
 	Store Store
 
@@ -101,4 +102,12 @@ type Store interface {
 	Put(ctx context.Context, key string, value []byte, expires time.Time) error
 	Delete(ctx context.Context, key string) error
 	List(ctx context.Context, prefix, cursor string) (keys []string, next string, err error)
+}
+
+// An AtomicStore is what the program's edge.Atomic calls reach; package edge documents it.
+type AtomicStore interface {
+	Store
+	Insert(ctx context.Context, key string, value []byte, expires time.Time) (ok bool, err error)
+	Take(ctx context.Context, key string) (value []byte, ok bool, err error)
+	Swap(ctx context.Context, key string, old, new []byte, expires time.Time) (ok bool, err error)
 }

@@ -24,6 +24,9 @@
 //	kv_put(ptr i32, length i32) -> i64             Put    → nothing
 //	kv_delete(ptr i32, length i32) -> i64          Key    → nothing
 //	kv_list(ptr i32, length i32) -> i64            List   → Page
+//	kv_insert(ptr i32, length i32) -> i64          Put    → Done
+//	kv_take(ptr i32, length i32) -> i64            Key    → Value
+//	kv_swap(ptr i32, length i32) -> i64            Swap   → Done
 //
 // An i32 returned is a [Code]; 0 is success. edge_start returns [CodeState] when the program's main function returned
 // without serving, or when it is called twice. edge_handle returns [CodeMalformed] when it could not read the request.
@@ -51,11 +54,19 @@
 //	Response   status u16, fields, body
 //	fields     list of (name string, value string)
 //	body       flag; when 1, string
-//	Key        binding string, key string
-//	Put        binding string, key string, value string, flag; when 1, expiry: seconds i64 since 1970, nanoseconds u32
-//	List       binding string, prefix string, cursor string
+//	store      flag (1: edge.Atomic, 0: edge.KV), binding string
+//	expiry     flag; when 1, seconds i64 since 1970, nanoseconds u32
+//	Key        store, key string
+//	Put        store, key string, value string, expiry
+//	Swap       store, key string, old string, new string, expiry
+//	List       store, prefix string, cursor string
 //	Value      flag; when 1, string
+//	Done       flag
 //	Page       keys list of string, next string (empty: the last page)
+//
+// What the functions whose names begin with kv_ do is in the documentation of edge.Store and edge.AtomicStore; the flag of
+// a Done is their ok. The last three are malformed with a store whose flag is 0. A host whose stores can't do them
+// answers [CodeFailed] to every call with a store whose flag is 1.
 //
 // edge_handle's argument is a Request. The i64 of the other functions is a result: one byte [Code], then for 0 the
 // message named above, and for any other code a text for people, at most [MaxText] bytes.
@@ -93,6 +104,9 @@ const (
 	ImportKVPut    = "kv_put"
 	ImportKVDelete = "kv_delete"
 	ImportKVList   = "kv_list"
+	ImportKVInsert = "kv_insert"
+	ImportKVTake   = "kv_take"
+	ImportKVSwap   = "kv_swap"
 )
 
 // Limits, in bytes unless said otherwise.

@@ -21,6 +21,7 @@ type message interface {
 
 func samples() map[string][]message {
 	fields := []abi.Field{{"Set-Cookie", "a=1; Path=/"}, {"X", "\xe9\xff caf\u00e9"}, {"set-cookie", ""}}
+	atomic := abi.Store{Atomic: true, Binding: "AUTH"}
 	return map[string][]message{
 		"Request": {
 			&abi.Request{Method: "GET", URL: "http://h/"},
@@ -35,14 +36,19 @@ func samples() map[string][]message {
 			&abi.Response{Status: 204},
 			&abi.Response{Status: 999, Fields: fields, Body: bytes.Repeat([]byte{0}, 300)},
 		},
-		"Key": {&abi.Key{}, &abi.Key{Binding: "AUTH", Key: "user:\x00\xff"}},
+		"Key": {&abi.Key{}, &abi.Key{Store: abi.Store{Binding: "AUTH"}, Key: "user:\x00\xff"}, &abi.Key{Store: atomic, Key: "k"}},
 		"Put": {
-			&abi.Put{Binding: "AUTH", Key: "k", Value: []byte{}},
+			&abi.Put{Store: atomic, Key: "k", Value: []byte{}},
 			&abi.Put{Key: "k", Value: []byte("v"), Expires: time.Unix(0, 0).UTC()},
 			&abi.Put{Key: "k", Value: []byte("v"), Expires: time.Date(1, 1, 1, 0, 0, 0, 1, time.UTC)},
 			&abi.Put{Key: "k", Value: []byte("v"), Expires: time.Date(9999, 12, 31, 23, 59, 59, 999999999, time.UTC)},
 		},
-		"List":  {&abi.List{}, &abi.List{Binding: "AUTH", Prefix: "user:", Cursor: "user:9"}},
+		"Swap": {
+			&abi.Swap{Store: atomic, Key: "k", Old: []byte("old"), New: []byte{}},
+			&abi.Swap{Store: atomic, Key: "k", Old: []byte{}, New: []byte("new"), Expires: time.Unix(1, 2).UTC()},
+		},
+		"List":  {&abi.List{}, &abi.List{Store: atomic, Prefix: "user:", Cursor: "user:9"}},
+		"Done":  {&abi.Done{}, &abi.Done{OK: true}},
 		"Value": {&abi.Value{}, &abi.Value{Bytes: []byte{}}, &abi.Value{Bytes: []byte("v")}},
 		"Page":  {&abi.Page{}, &abi.Page{Keys: []string{"", "a", "b"}, Next: "b"}},
 	}
@@ -101,6 +107,14 @@ func TestValuesOutsideTheRulesAreMalformed(t *testing.T) {
 		"status 1000":            &abi.Response{Status: 1000},
 	} {
 		if err := blank(m).Decode(m.Append(nil)); !errors.Is(err, abi.ErrMalformed) {
+			t.Errorf("%s: %v", rule, err)
+		}
+	}
+	if err := new(abi.Key).Decode((&abi.Key{}).Append(nil)); err != nil {
+		t.Error(err)
+	}
+	for rule, b := range map[string][]byte{"flag 2 in a store": {2, 0, 0, 0, 0, 0, 0, 0, 0}, "flag 255 in a store": {255, 0, 0, 0, 0, 0, 0, 0, 0}} {
+		if err := new(abi.Key).Decode(b); !errors.Is(err, abi.ErrMalformed) {
 			t.Errorf("%s: %v", rule, err)
 		}
 	}

@@ -12,6 +12,13 @@ var ErrMalformed = errors.New("abi: malformed message")
 func appendUint32(b []byte, v uint32) []byte { return binary.LittleEndian.AppendUint32(b, v) }
 func appendUint64(b []byte, v uint64) []byte { return binary.LittleEndian.AppendUint64(b, v) }
 
+func appendFlag(b []byte, v bool) []byte {
+	if v {
+		return append(b, 1)
+	}
+	return append(b, 0)
+}
+
 func appendString(b []byte, s string) []byte {
 	return append(appendUint32(b, uint32(len(s))), s...)
 }

@@ -1,10 +1,12 @@
 // Serves a built worker on workerd itself, which listens on ADDR:
 //   ADDR=127.0.0.1:8787 node serve.mjs DIR
-// DIR holds worker.mjs and the modules it imports: program.mjs, wasm_exec.js and app.wasm. Variables that begin with AUTH_, CONF_ or
-// EDGE_ are the worker's bindings; their values stay in the environment. Ends with workerd.
+// DIR holds worker.mjs and the modules it imports: program.mjs, store.mjs, wasm_exec.js and app.wasm. Variables that begin with AUTH_,
+// CONF_ or EDGE_ are the worker's bindings; their values stay in the environment. AUTH_DO is the class AuthStore, whose records end with
+// workerd. So does this program.
 import { spawn } from "node:child_process"
 import fs from "node:fs"
 import net from "node:net"
+import os from "node:os"
 import path from "node:path"
 import { createRequire } from "node:module"
 
@@ -15,14 +17,17 @@ const [host, port] = [addr.slice(0, addr.lastIndexOf(":")), Number(addr.slice(ad
 const bindings = Object.keys(process.env)
   .filter((name) => /^(AUTH|CONF|EDGE)_\w+$/.test(name))
   .map((name) => `(name = "${name}", fromEnvironment = "${name}")`)
+  .concat(`(name = "AUTH_DO", durableObjectNamespace = (className = "AuthStore"))`)
 // The first module is the one that workerd starts.
 const modules = ["worker.mjs", ...fs.readdirSync(dir).filter((f) => /\.m?js$|\.wasm$/.test(f) && f !== "worker.mjs")]
+const records = fs.mkdtempSync(path.join(os.tmpdir(), "auth-do-"))
 const config = path.join(dir, `workerd-${process.pid}.capnp`)
 fs.writeFileSync(config, `using Workerd = import "/workerd/workerd.capnp";
 const config :Workerd.Config = (
   services = [
     (name = "main", worker = .worker),
     (name = "internet", network = (allow = ["public", "private"], tlsOptions = (trustBrowserCas = true))),
+    (name = "records", disk = (path = "${records}", writable = true)),
   ],
   sockets = [(name = "http", address = "${addr}", http = (), service = "main")],
 );
@@ -30,9 +35,11 @@ const worker :Workerd.Worker = (
   modules = [${modules.map((f) => `(name = "${f}", ${f.endsWith(".wasm") ? "wasm" : "esModule"} = embed "${f}")`).join(", ")}],
   compatibilityDate = "2026-04-01",
   bindings = [${bindings.join(", ")}],
+  durableObjectNamespaces = [(className = "AuthStore", uniqueKey = "AuthStore", enableSql = true)],
+  durableObjectStorage = (localDisk = "records"),
 );
 `)
-process.on("exit", () => fs.rmSync(config, { force: true }))
+process.on("exit", () => [config, records].forEach((path) => fs.rmSync(path, { recursive: true, force: true })))
 
 // The package of the binary itself, so that signals and exit codes are workerd's own.
 const require = createRequire(import.meta.url)

@@ -1,6 +1,7 @@
 // The worker: gives every request to one running program, and that a successor when it is
 // retired or dead. Where EDGE_EXCLUSIVE is set, each of so many programs gets one at a time.
 import { Program } from "./program.mjs";
+export { AuthStore } from "./store.mjs";
 
 const maxBody = 1 << 20, maxQueued = 10_000;
 const refuse = (status, text, headers) => new Response(text + "\n", { status, headers });

@@ -23,11 +23,15 @@ func errorOf(v js.Value) *Error {
 
 // Call calls v's method and waits for the promise it returns; a result that is
 // no promise is returned as it is. What the call throws, and what the promise is
-// rejected with, is returned as an *Error; a context that ends first as its error.
+// rejected with, is returned as an *Error; a context that ends first as its error,
+// and one that has ended before prevents the call.
 //
 // The goroutine runs on in an event of the promise's own request, which is what
 // makes waiting allowed (see package edge).
 func Call(ctx context.Context, v js.Value, method string, args ...any) (result js.Value, err error) {
+	if err := ctx.Err(); err != nil {
+		return js.Value{}, err
+	}
 	promise, err := try(v, method, args)
 	if err != nil || promise.Type() != js.TypeObject || promise.Get("then").Type() != js.TypeFunction {
 		return promise, err

@@ -137,9 +137,17 @@ func fetch(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
+// kv calls the KV store of a binding, or the atomic one.
 func kv(w http.ResponseWriter, r *http.Request) {
-	binding := r.FormValue("binding")
-	store, key := edge.KV(binding), r.FormValue("key")
+	atomic, key := edge.Atomic(r.FormValue("binding")), r.FormValue("key")
+	store := edge.KV(r.FormValue("binding"))
+	if r.FormValue("atomic") != "" {
+		store = atomic
+	}
+	var expires time.Time
+	if d, err := time.ParseDuration(r.FormValue("ttl")); err == nil {
+		expires = time.Now().Add(d)
+	}
 	var err error
 	switch r.Method {
 	case http.MethodGet:
@@ -150,10 +158,6 @@ func kv(w http.ResponseWriter, r *http.Request) {
 		}
 	case http.MethodPut:
 		value, _ := io.ReadAll(r.Body)
-		var expires time.Time
-		if d, err := time.ParseDuration(r.FormValue("ttl")); err == nil {
-			expires = time.Now().Add(d)
-		}
 		err = store.Put(r.Context(), key, value, expires)
 	case http.MethodDelete:
 		err = store.Delete(r.Context(), key)
@@ -162,6 +166,24 @@ func kv(w http.ResponseWriter, r *http.Request) {
 		var next string
 		if keys, next, err = store.List(r.Context(), r.FormValue("prefix"), r.FormValue("cursor")); err == nil {
 			_ = json.NewEncoder(w).Encode(map[string]any{"keys": keys, "next": next})
+		}
+	case "INSERT":
+		value, _ := io.ReadAll(r.Body)
+		var ok bool
+		if ok, err = atomic.Insert(r.Context(), key, value, expires); err == nil {
+			fmt.Fprint(w, ok)
+		}
+	case "TAKE":
+		var value []byte
+		var ok bool
+		if value, ok, err = atomic.Take(r.Context(), key); err == nil {
+			fmt.Fprintf(w, "%q %t", value, ok)
+		}
+	case "SWAP":
+		value, _ := io.ReadAll(r.Body)
+		var ok bool
+		if ok, err = atomic.Swap(r.Context(), key, []byte(r.FormValue("old")), value, expires); err == nil {
+			fmt.Fprint(w, ok)
 		}
 	}
 	if err != nil {

@@ -208,7 +208,7 @@ func after(w http.ResponseWriter, r *http.Request) {
 	io.WriteString(w, "sent")
 }
 
-// Stored is the result of a call on a store.
+// Stored is the result of a call on a store. OK is of those that have one.
 type Stored struct {
 	Value string
 	OK    bool
@@ -217,32 +217,42 @@ type Stored struct {
 	Err   string
 }
 
+// kv calls the KV store that the query names, or the Atomic one.
 func kv(w http.ResponseWriter, r *http.Request) {
-	q := r.URL.Query()
-	store, key := edge.KV(q.Get("binding")), q.Get("key")
+	ctx, q := r.Context(), r.URL.Query()
+	atomic, key := edge.Atomic(q.Get("atomic")), q.Get("key")
+	store := edge.KV(q.Get("binding"))
+	if q.Has("atomic") {
+		store = atomic
+	}
+	var expires time.Time
+	if n, err := strconv.Atoi(q.Get("seconds")); err == nil {
+		expires = time.Now().Add(time.Duration(n) * time.Second)
+	}
 	var out Stored
+	var value []byte
 	var err error
 	switch q.Get("op") {
 	case "get":
-		var v []byte
-		v, out.OK, err = store.Get(r.Context(), key)
-		out.Value = string(v)
+		value, out.OK, err = store.Get(ctx, key)
 	case "put":
-		var expires time.Time
-		if s := q.Get("seconds"); s != "" {
-			n, _ := strconv.Atoi(s)
-			expires = time.Now().Add(time.Duration(n) * time.Second)
-		}
-		err = store.Put(r.Context(), key, []byte(q.Get("value")), expires)
+		err = store.Put(ctx, key, []byte(q.Get("value")), expires)
 	case "delete":
-		err = store.Delete(r.Context(), key)
+		err = store.Delete(ctx, key)
 	case "list":
-		out.Keys, out.Next, err = store.List(r.Context(), key, q.Get("cursor"))
+		out.Keys, out.Next, err = store.List(ctx, key, q.Get("cursor"))
+	case "insert":
+		out.OK, err = atomic.Insert(ctx, key, []byte(q.Get("value")), expires)
+	case "take":
+		value, out.OK, err = atomic.Take(ctx, key)
+	case "swap":
+		out.OK, err = atomic.Swap(ctx, key, []byte(q.Get("old")), []byte(q.Get("value")), expires)
 	case "fill":
 		for i := 0; i < 1005 && err == nil; i++ {
-			err = store.Put(r.Context(), fmt.Sprintf("%s%04d", key, i), nil, time.Time{})
+			err = store.Put(ctx, fmt.Sprintf("%s%04d", key, i), nil, expires)
 		}
 	}
+	out.Value = string(value)
 	if err != nil {
 		out.Err = err.Error()
 	}
