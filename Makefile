@@ -61,12 +61,11 @@ conformance: bin/conformance-$(RUNTIME) ## serve the conformance app: RUNTIME=na
 bin/conformance-native:
 	go build -o $@ ./wasmtest/conformance
 
-# One instance: until there is a store that instances share, each has users of its own.
 bin/conformance-wazero:
 	@mkdir -p bin
 	$(GO_WASIP1) -o bin/conformance.wasm ./wasmtest/conformance
 	go build -o bin/serve ./wasmtest/serve
-	@printf '#!/bin/sh\nhere=$$(cd "$$(dirname "$$0")" && pwd)\nexec "$$here/serve" -instances 1 "$$here/conformance.wasm"\n' > $@
+	@printf '#!/bin/sh\nhere=$$(cd "$$(dirname "$$0")" && pwd)\nexec "$$here/serve" "$$here/conformance.wasm"\n' > $@
 	@chmod +x $@
 
 bin/conformance-workerd: $(TOOLS)
