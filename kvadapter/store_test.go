@@ -213,8 +213,13 @@ func forEachLayout(t *testing.T, f func(t *testing.T, open func(kvadapter.Option
 
 func TestContract(t *testing.T) {
 	t.Parallel()
+	const window = "SCHEMA.md: on a plain session store a session that ends during a refresh is shown alive until the refresh has looked again"
 	forEachLayout(t, func(t *testing.T, open func(kvadapter.Options) *bench) {
-		adaptertest.Run(t, func(*testing.T) *core.Adapter { return open(kvadapter.Options{KeyPrefix: "app."}).Adapter }, adaptertest.Options{})
+		options := adaptertest.Options{}
+		if strings.HasSuffix(t.Name(), "/plain_sessions") {
+			options.Skip = map[string]string{"sessions/race": window, "deletion/race": window}
+		}
+		adaptertest.Run(t, func(*testing.T) *core.Adapter { return open(kvadapter.Options{KeyPrefix: "app."}).Adapter }, options)
 	})
 }
 
