@@ -67,6 +67,10 @@ type AdapterSession struct {
 	SessionToken string // random; the value of the session cookie
 	UserID       string
 	Expires      time.Time
+
+	// Revision may be anything by which the adapter knows again what it has read: UpdateSession
+	// gets back what GetSessionAndUser gave, and can spare reading it once more. Empty: nothing.
+	Revision string
 }
 
 // A VerificationToken is the stored half of a sign-in link.

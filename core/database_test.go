@@ -198,6 +198,8 @@ func TestStoreDown(t *testing.T) {
 		}
 		if a := b.get("/auth/session"); a.status != want || b.cookie(sessionCookie) != token || want == http.StatusOK && !strings.Contains(a.body, "Jane") {
 			t.Errorf("%s fails: %d %s, the cookie is %q", method, a.status, a.body, b.cookie(sessionCookie))
+		} else if again := a.header.Get("Retry-After"); (again != "") != (want != http.StatusOK) {
+			t.Errorf("%s fails: Retry-After is %q", method, again)
 		}
 		r := httptest.NewRequest(http.MethodGet, site, nil)
 		r.Header.Set("Cookie", b.cookieHeader())

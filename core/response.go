@@ -159,7 +159,9 @@ func bare(status int, mime, body string) *Response {
 func (x *exchange) failure(err *Error) *Response {
 	if err.Kind == ErrSessionToken {
 		// The store can't tell who this is. That is no "signed out", and the cookie stays.
-		return bare(http.StatusServiceUnavailable, typeJSON, "null")
+		down := bare(http.StatusServiceUnavailable, typeJSON, "null")
+		down.Header.Set("Retry-After", "2") // seconds
+		return down
 	}
 	if x.r.Method == http.MethodPost && x.action == ActionSession {
 		return bare(http.StatusBadRequest, typeJSON, "null")

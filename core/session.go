@@ -106,7 +106,7 @@ func (x *exchange) databaseSession(token string, trigger Trigger, data any) (*Se
 	}
 	expires := x.now.Add(x.maxAge)
 	if due := stored.Expires.Add(x.update - x.maxAge); !due.After(x.now) {
-		if _, err := x.config.Adapter.UpdateSession(x.ctx, AdapterSession{SessionToken: token, Expires: expires}); err != nil {
+		if _, err := x.config.Adapter.UpdateSession(x.ctx, AdapterSession{SessionToken: token, Expires: expires, Revision: stored.Revision}); err != nil {
 			// The session is as good as before; the next request tries again.
 			x.logError(fail(ErrAdapter, "updateSession: the session was not extended", err))
 			expires = stored.Expires

@@ -1,6 +1,7 @@
 package kvadapter
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"time"
@@ -32,9 +33,9 @@ type Options struct {
 
 // Records are the users, accounts, sessions, verification tokens and passkeys in a store.
 type Records struct {
-	sessions  Store
-	swappable Atomic // the session store if it is Atomic, else nil
 	atomic    Atomic // nil: everything is refused
+	sessions  Atomic // where it is decided whether a session lives
+	copies    Store  // where requests read sessions, if not there; else nil
 	refusal   string
 	prefix    string
 	onCorrupt func(ctx context.Context, key string, err error)
@@ -51,13 +52,15 @@ func New(sessions Store, o Options) *core.Adapter {
 
 // Open is [New] for those who also need [Records.SignOutEverywhere] or [Records.Repair].
 func Open(sessions Store, o Options) *Records {
-	r := &Records{sessions: sessions, atomic: o.Atomic, prefix: o.KeyPrefix, onCorrupt: o.OnCorrupt}
-	r.swappable, _ = sessions.(Atomic)
-	if r.atomic == nil {
-		r.atomic = r.swappable
-	}
-	if r.atomic == nil && o.InsecureReplayAndDuplicates {
-		r.atomic = racy{sessions}
+	r := &Records{atomic: o.Atomic, prefix: o.KeyPrefix, onCorrupt: o.OnCorrupt}
+	own, isAtomic := sessions.(Atomic)
+	switch {
+	case isAtomic:
+		r.atomic, r.sessions = cmp.Or(o.Atomic, own), own
+	case o.Atomic != nil:
+		r.sessions, r.copies = o.Atomic, sessions
+	case o.InsecureReplayAndDuplicates:
+		r.atomic, r.sessions = racy{sessions}, racy{sessions}
 	}
 	switch {
 	case !isKeyPrefix(o.KeyPrefix):

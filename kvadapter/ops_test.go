@@ -36,18 +36,19 @@ func TestCost(t *testing.T) {
 		{"LinkAccount", func(b *bench) error { return b.LinkAccount(t.Context(), githubOf(ada, "1")) }, 5, 5},
 		{"GetUserByAccount", func(b *bench) error { _, err := b.GetUserByAccount(t.Context(), "github", "1"); return err }, 2, 2},
 		{"GetUserByEmail", func(b *bench) error { _, err := b.GetUserByEmail(t.Context(), ada.Email); return err }, 2, 2},
-		{"CreateSession", func(b *bench) error { _, err := b.CreateSession(t.Context(), s); return err }, 5, 5},
+		{"CreateSession", func(b *bench) error { _, err := b.CreateSession(t.Context(), s); return err }, 4, 6},
 		{"GetSessionAndUser", func(b *bench) error { _, _, err := b.GetSessionAndUser(t.Context(), "token"); return err }, 1, 1},
 		{"UpdateSession", func(b *bench) error {
 			_, err := b.UpdateSession(t.Context(), core.AdapterSession{SessionToken: "token", Expires: s.Expires.Add(time.Hour)})
 			return err
-		}, 2, 5},
-		{"UpdateUser", func(b *bench) error { _, err := b.UpdateUser(t.Context(), core.User{ID: "ada", Name: "A"}); return err }, 6, 6},
+		}, 2, 4},
+		{"a refresh by GetSessionAndUser and UpdateSession", func(b *bench) error { return readAndExtend(t.Context(), b, "token") }, 2, 4},
+		{"UpdateUser", func(b *bench) error { _, err := b.UpdateUser(t.Context(), core.User{ID: "ada", Name: "A"}); return err }, 6, 8},
 		{"UpdateUser, address", func(b *bench) error {
 			_, err := b.UpdateUser(t.Context(), core.User{ID: "ada", Email: "new@example.com"})
 			return err
-		}, 13, 13},
-		{"DeleteSession", func(b *bench) error { _, err := b.DeleteSession(t.Context(), "token"); return err }, 3, 6},
+		}, 13, 15},
+		{"DeleteSession", func(b *bench) error { _, err := b.DeleteSession(t.Context(), "token"); return err }, 3, 4},
 		{"UnlinkAccount", func(b *bench) error { return b.UnlinkAccount(t.Context(), "github", "1") }, 7, 7},
 		{"CreateVerificationToken", func(b *bench) error {
 			return b.CreateVerificationToken(t.Context(), core.VerificationToken{Identifier: "i", Token: "t", Expires: s.Expires})

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/edgeauth/edgeauth/core"
 	"github.com/edgeauth/edgeauth/kvadapter"
@@ -81,7 +80,7 @@ func TestResurrection(t *testing.T) {
 	}
 	refresh := func(b *bench) func(context.Context) {
 		return func(ctx context.Context) {
-			_, _ = b.UpdateSession(ctx, core.AdapterSession{SessionToken: "one", Expires: time.Now().Add(48 * time.Hour)})
+			_ = readAndExtend(ctx, b, "one")
 		}
 	}
 	rename := func(b *bench) func(context.Context) {
@@ -250,8 +249,46 @@ func TestFirstSignIns(t *testing.T) {
 			})
 		}
 		all.Wait()
-		if got := alive(b, "session."); got != 100 {
+		if got := aliveIn(b.sessions.alive(), "session."); got != 100 {
 			t.Errorf("%d sessions, want 100", got)
 		}
 	})
+}
+
+// A sign-out that stopped halfway on plain session stores is finished by whoever comes next.
+func TestHalfASignOut(t *testing.T) {
+	t.Parallel()
+	for name, finish := range map[string]func(ctx context.Context, b *bench) error{
+		"sign-out again": func(ctx context.Context, b *bench) error { _, err := b.DeleteSession(ctx, "one"); return err },
+		"everywhere":     func(ctx context.Context, b *bench) error { return b.SignOutEverywhere(ctx, ada.ID) },
+		"refresh":        func(ctx context.Context, b *bench) error { return readAndExtend(ctx, b, "one") },
+		"repair": func(ctx context.Context, b *bench) error {
+			done, err := b.Repair(ctx)
+			if done.Removed != 1 {
+				err = errors.Join(err, fmt.Errorf("Repair: %+v", done))
+			}
+			return err
+		},
+	} {
+		b := layouts["plain sessions"](kvadapter.Options{})
+		if err := adaSignedIn(t.Context(), b); err != nil {
+			t.Fatal(err)
+		}
+		b.sessions.before = func(_ context.Context, op, _ string) error {
+			if op == "Put" {
+				return errLab
+			}
+			return nil
+		}
+		if _, err := b.DeleteSession(t.Context(), "one"); !errors.Is(err, errLab) {
+			t.Fatalf("%s: DeleteSession: %v", name, err)
+		}
+		b.hook(nil, nil)
+		if err := shows(t.Context(), b, "one", ada); err != nil {
+			t.Errorf("%s: the test is pointless: %v", name, err)
+		}
+		if err := errors.Join(finish(t.Context(), b), isDead(t.Context(), b, "one")); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
 }

@@ -33,6 +33,11 @@ func (r *Records) Repair(ctx context.Context) (Repaired, error) {
 	if err := r.each(ctx, r.sessions, kindSession, &done, r.repairSession); err != nil {
 		return done, err
 	}
+	if r.copies != nil {
+		if err := r.each(ctx, r.copies, kindSession, &done, r.repairCopy); err != nil {
+			return done, err
+		}
+	}
 	if err := r.each(ctx, r.atomic, kindUser, &done, r.repairUser); err != nil {
 		return done, err
 	}
@@ -93,8 +98,8 @@ func (r *Records) repairOwned(ctx context.Context, key string, done *Repaired) e
 	return r.enlist(ctx, a.User, key)
 }
 
-// repairSession ends a session that is not in the index: either its sign-out did not get to
-// the record, or its user is gone.
+// repairSession ends a session that is not in the index, since nothing would find it when
+// its user is deleted, and brings the others up to date.
 func (r *Records) repairSession(ctx context.Context, key string, done *Repaired) error {
 	var s sessionRecord
 	if ok, err := r.find(ctx, r.sessions, key, &s, done); err != nil || !ok || hasEnded(s.Expires) {
@@ -107,12 +112,33 @@ func (r *Records) repairSession(ctx context.Context, key string, done *Repaired)
 	switch {
 	case !u.has(key):
 		done.Removed++
-	case sameProfile(&s.User, &u.profile):
-		return nil
-	default:
+		return r.end(ctx, key, s.Expires)
+	case !sameProfile(&s.User, &u.profile):
 		done.Restored++ // an UpdateUser that failed halfway
+		return r.publish(ctx, s.User.ID, key)
 	}
-	return r.publish(ctx, s.User.ID, key, s.Expires)
+	return nil
+}
+
+// repairCopy makes a copy what its session is, which a call that failed halfway did not.
+func (r *Records) repairCopy(ctx context.Context, key string, done *Repaired) error {
+	var shown sessionRecord
+	if ok, err := r.find(ctx, r.copies, key, &shown, done); err != nil || !ok || hasEnded(shown.Expires) {
+		return err
+	}
+	s, value, err := r.loadSession(ctx, r.sessions, key)
+	if err != nil {
+		return err
+	}
+	if s == nil {
+		done.Removed++
+		return r.bury(ctx, key, shown.Expires)
+	}
+	if sameProfile(&shown.User, &s.User) && shown.Expires == s.Expires {
+		return nil
+	}
+	done.Restored++
+	return r.show(ctx, key, value, s.Expires)
 }
 
 func (r *Records) repairUser(ctx context.Context, key string, done *Repaired) error {
@@ -138,9 +164,6 @@ func (r *Records) repairUser(ctx context.Context, key string, done *Repaired) er
 				return err
 			}
 		}
-	}
-	if err := r.sweep(ctx, &u); err != nil {
-		return err
 	}
 	if u.Email == "" {
 		return nil

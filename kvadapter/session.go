@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"maps"
 	"slices"
 	"time"
 
@@ -13,8 +14,8 @@ import (
 // A sessionRecord is what a request reads: the session and its user in one value. Its key is
 // a hash of the token, which is not in it.
 //
-// The user's record has an index of the sessions. In a session store that isn't Atomic the
-// index decides whether a session lives, and this record is a copy for readers.
+// Where the session store isn't Atomic, the record is kept in the Atomic store, which decides
+// whether the session lives, and the session store has a copy, byte by byte, for readers.
 type sessionRecord struct {
 	header
 	User    profile `json:"user"`
@@ -23,8 +24,7 @@ type sessionRecord struct {
 
 // A sessionEntry is a session in the index.
 type sessionEntry struct {
-	Expires int64 `json:"expires"` // where the session store is Atomic: when last looked at
-	Ended   bool  `json:"ended"`   // signed out; the entry stays until the session record says so too
+	Expires int64 `json:"expires"` // when last looked at: a refresh leaves it alone
 }
 
 // maxSessions bounds the index. One session more ends the one that would expire first.
@@ -33,14 +33,17 @@ const maxSessions = 100
 // clockSkew is how far the clocks of two machines that share a store may be apart.
 const clockSkew = 5 * time.Minute
 
+// sameRefresh is how far two refreshes may be apart of which the later one is spared.
+const sameRefresh = time.Minute
+
 func (s *sessionRecord) session(token string) *core.AdapterSession {
 	return &core.AdapterSession{SessionToken: token, UserID: s.User.ID, Expires: fromMillis(s.Expires)}
 }
 
-// loadSession gives a session that hasn't ended, or nil.
-func (r *Records) loadSession(ctx context.Context, key string) (*sessionRecord, []byte, error) {
+// loadSession gives a session that hasn't ended, or nil, and the value as it is stored.
+func (r *Records) loadSession(ctx context.Context, from Store, key string) (*sessionRecord, []byte, error) {
 	var s sessionRecord
-	value, ok, err := r.load(ctx, r.sessions, key, &s)
+	value, ok, err := r.load(ctx, from, key, &s)
 	if err != nil || !ok || hasEnded(s.Expires) {
 		return nil, nil, err
 	}
@@ -50,11 +53,17 @@ func (r *Records) loadSession(ctx context.Context, key string) (*sessionRecord, 
 func hasEnded(expires int64) bool { return !time.Now().Before(fromMillis(expires)) }
 
 func (r *Records) getSessionAndUser(ctx context.Context, token string) (*core.AdapterSession, *core.User, error) {
-	s, _, err := r.loadSession(ctx, keyOf(kindSession, token))
+	from := Store(r.sessions)
+	if r.copies != nil {
+		from = r.copies
+	}
+	s, value, err := r.loadSession(ctx, from, keyOf(kindSession, token))
 	if s == nil {
 		return nil, nil, err
 	}
-	return s.session(token), s.User.user(), nil
+	session := s.session(token)
+	session.Revision = string(value)
+	return session, s.User.user(), nil
 }
 
 func (r *Records) createSession(ctx context.Context, s core.AdapterSession) (*core.AdapterSession, error) {
@@ -66,83 +75,123 @@ func (r *Records) createSession(ctx context.Context, s core.AdapterSession) (*co
 	if err != nil {
 		return nil, err
 	}
-	if err := r.insert(ctx, u, key, expires); err != nil {
+	value, err := encode(key, &sessionRecord{User: u.profile, Expires: expires}, nil)
+	if err != nil {
 		return nil, err
 	}
-	if err := r.publish(ctx, s.UserID, key, expires); err != nil {
+	ok, err := r.sessions.Insert(ctx, r.prefix+key, value, until(s.Expires))
+	if err != nil {
 		return nil, err
 	}
-	return &s, r.sweep(ctx, u)
+	if !ok {
+		return nil, errors.Join(conflict("another session has the token"), r.dropEntries(ctx, s.UserID, key))
+	}
+	now, err := r.loadUser(ctx, s.UserID)
+	switch {
+	case err != nil:
+		return nil, err
+	case !now.has(key): // ended with all others, or the user is deleted
+		return &s, r.end(ctx, key, expires)
+	case !sameProfile(&now.profile, &u.profile):
+		return &s, r.publish(ctx, s.UserID, key)
+	}
+	return &s, r.show(ctx, key, value, expires)
 }
 
-// addEntry puts a session into the index, and drops what the index no longer needs.
+// addEntry puts a session into the index, and takes out what is over.
 func (r *Records) addEntry(ctx context.Context, userID, key string, expires int64) (*userRecord, error) {
 	return r.editUser(ctx, userID, func(u *userRecord) (bool, error) {
 		if u.Sessions == nil {
 			u.Sessions = map[string]sessionEntry{}
 		}
-		delete(u.Sessions, key)
-		alive, first := 0, ""
 		for other, entry := range u.Sessions {
 			if !time.Now().After(fromMillis(entry.Expires).Add(clockSkew)) {
-				if !entry.Ended {
-					alive++
-					if first == "" || entry.Expires < u.Sessions[first].Expires {
-						first = other
-					}
-				}
 				continue
 			}
 			delete(u.Sessions, other)
-			if r.swappable == nil {
-				continue
-			}
-			s, _, err := r.loadSession(ctx, other) // may have been extended since
+			s, _, err := r.loadSession(ctx, r.sessions, other) // may have been extended since
 			if err != nil {
 				return false, err
 			}
 			if s != nil && s.User.ID == userID {
-				u.Sessions[other] = sessionEntry{Expires: s.Expires, Ended: entry.Ended}
+				u.Sessions[other] = sessionEntry{Expires: s.Expires}
 			}
 		}
-		if alive >= maxSessions {
-			u.Sessions[first] = sessionEntry{Expires: u.Sessions[first].Expires, Ended: true}
+		for len(u.Sessions) >= maxSessions {
+			first := ""
+			for other, entry := range u.Sessions {
+				if other != key && (first == "" || entry.Expires < u.Sessions[first].Expires) {
+					first = other
+				}
+			}
+			if err := r.end(ctx, first, u.Sessions[first].Expires); err != nil {
+				return false, err
+			}
+			delete(u.Sessions, first)
 		}
 		u.Sessions[key] = sessionEntry{Expires: expires}
 		return true, nil
 	})
 }
 
-// insert makes the record of a new session. One whose store isn't Atomic is made by publish.
-func (r *Records) insert(ctx context.Context, u *userRecord, key string, expires int64) error {
-	if r.swappable == nil {
+// has reports whether a session is in the index of a user, who may be nil.
+func (u *userRecord) has(key string) bool {
+	if u == nil {
+		return false
+	}
+	_, ok := u.Sessions[key]
+	return ok
+}
+
+// end ends a session. expires is when it would have ended by itself.
+func (r *Records) end(ctx context.Context, key string, expires int64) error {
+	if err := r.sessions.Delete(ctx, r.prefix+key); err != nil {
+		return err
+	}
+	return r.bury(ctx, key, expires)
+}
+
+// bury puts a tombstone in the place of a copy. Nobody shows the session after that for more
+// than a moment: see show.
+func (r *Records) bury(ctx context.Context, key string, expires int64) error {
+	if r.copies == nil {
 		return nil
 	}
-	value, err := encode(key, &sessionRecord{User: u.profile, Expires: expires}, nil)
+	value, err := encode(key, &sessionRecord{header: header{Gone: true}, Expires: expires}, nil)
 	if err != nil {
 		return err
 	}
-	_, err = r.swappable.Insert(ctx, r.prefix+key, value, until(fromMillis(expires)))
-	return err
+	return r.copies.Put(ctx, r.prefix+key, value, until(fromMillis(expires)))
 }
 
-// publish makes the record of a session say what its user's record does: who the user is, or
-// that the session is over. expires is when it would have been.
-func (r *Records) publish(ctx context.Context, userID, key string, expires int64) error {
-	if r.swappable != nil {
-		return r.publishAtomic(ctx, userID, key)
+// show makes the copy of a session what the session is, until that is still so afterwards: of
+// all who write a copy, the last one has written the last state.
+func (r *Records) show(ctx context.Context, key string, value []byte, expires int64) error {
+	if r.copies == nil {
+		return nil
 	}
-	u, err := r.loadUser(ctx, userID)
-	if err != nil {
-		return err
-	}
-	return r.publishPlain(ctx, u, userID, key, expires)
-}
-
-// publishAtomic changes the record only where it is, so what was deleted stays deleted.
-func (r *Records) publishAtomic(ctx context.Context, userID, key string) error {
 	for range attempts {
-		s, old, err := r.loadSession(ctx, key)
+		if err := r.copies.Put(ctx, r.prefix+key, value, until(fromMillis(expires))); err != nil {
+			return err
+		}
+		s, now, err := r.loadSession(ctx, r.sessions, key)
+		switch {
+		case err != nil:
+			return err
+		case s == nil:
+			return r.bury(ctx, key, expires)
+		case bytes.Equal(now, value):
+			return nil
+		}
+		value, expires = now, s.Expires
+	}
+	return ErrBusy
+}
+
+// publish makes a session say who its user is by now, or ends it if the user doesn't have it.
+func (r *Records) publish(ctx context.Context, userID, key string) error {
+	for range attempts {
+		s, old, err := r.loadSession(ctx, r.sessions, key)
 		if err != nil || s == nil || s.User.ID != userID {
 			return err
 		}
@@ -151,101 +200,67 @@ func (r *Records) publishAtomic(ctx context.Context, userID, key string) error {
 			return err
 		}
 		if !u.has(key) {
-			return r.swappable.Delete(ctx, r.prefix+key)
+			return r.end(ctx, key, s.Expires)
 		}
 		s.User = u.profile
 		value, err := encode(key, s, old)
-		if err != nil || bytes.Equal(value, old) {
+		if err != nil {
 			return err
 		}
-		if ok, err := r.swappable.Swap(ctx, r.prefix+key, old, value, until(fromMillis(s.Expires))); ok || err != nil {
-			return err
+		if !bytes.Equal(value, old) {
+			ok, err := r.sessions.Swap(ctx, r.prefix+key, old, value, until(fromMillis(s.Expires)))
+			if err != nil {
+				return err
+			}
+			if !ok {
+				continue
+			}
+		} else if r.copies != nil {
+			if shown, _, err := r.copies.Get(ctx, r.prefix+key); err != nil || bytes.Equal(shown, value) {
+				return err
+			}
 		}
+		return r.show(ctx, key, value, s.Expires)
 	}
 	return ErrBusy
-}
-
-// publishPlain writes what the user's record says until that is still so afterwards. Of all
-// who change a user's record and then publish, the last to write has written the last state.
-func (r *Records) publishPlain(ctx context.Context, u *userRecord, userID, key string, expires int64) error {
-	value, end, err := u.copyOf(key, expires)
-	if err != nil {
-		return err
-	}
-	for range attempts {
-		if err := r.sessions.Put(ctx, r.prefix+key, value, until(end)); err != nil {
-			return err
-		}
-		written := value
-		if u, err = r.loadUser(ctx, userID); err != nil {
-			return err
-		}
-		if value, end, err = u.copyOf(key, expires); err != nil || bytes.Equal(value, written) {
-			return err
-		}
-	}
-	return ErrBusy
-}
-
-// has reports whether a session is alive.
-func (u *userRecord) has(key string) bool {
-	if u == nil {
-		return false
-	}
-	entry, ok := u.Sessions[key]
-	return ok && !entry.Ended
-}
-
-// copyOf is the session record that follows from the user's, and when it ends: a tombstone,
-// unless the session is alive.
-func (u *userRecord) copyOf(key string, expires int64) ([]byte, time.Time, error) {
-	if !u.has(key) {
-		value, err := encode(key, &sessionRecord{header: header{Gone: true}, Expires: expires}, nil)
-		return value, fromMillis(expires), err
-	}
-	entry := u.Sessions[key]
-	value, err := encode(key, &sessionRecord{User: u.profile, Expires: entry.Expires}, nil)
-	return value, fromMillis(entry.Expires), err
 }
 
 func (r *Records) updateSession(ctx context.Context, change core.AdapterSession) (*core.AdapterSession, error) {
 	key := keyOf(kindSession, change.SessionToken)
-	for range attempts {
-		s, old, err := r.loadSession(ctx, key)
-		if s == nil {
-			return nil, err
-		}
-		before := s.User.ID
-		if !change.Expires.IsZero() {
-			s.Expires = millis(change.Expires)
-		}
-		if change.UserID != "" && change.UserID != before {
-			u, err := r.addEntry(ctx, change.UserID, key, s.Expires)
+	var seen *sessionRecord // what the caller knows, if anything
+	old := []byte(change.Revision)
+	if s := new(sessionRecord); len(old) > 0 && parse(key, old, s) == nil && !s.Gone {
+		seen = s
+	}
+	for try := range attempts {
+		var s sessionRecord
+		if try == 0 && seen != nil {
+			s = *seen
+		} else {
+			now, value, err := r.loadSession(ctx, r.sessions, key)
 			if err != nil {
 				return nil, err
 			}
-			s.User = u.profile
-		}
-		done := false
-		if r.swappable == nil {
-			done, err = r.refreshPlain(ctx, before, key, s)
-			if err == nil && !done {
+			if now == nil {
+				if seen != nil { // a copy outlived its session
+					return nil, r.bury(ctx, key, seen.Expires)
+				}
 				return nil, nil
 			}
-		} else {
-			var value []byte
-			if value, err = encode(key, s, old); err == nil {
-				done, err = r.swappable.Swap(ctx, r.prefix+key, old, value, until(fromMillis(s.Expires)))
+			if seen != nil && change.UserID == "" && isRefreshed(seen, now, change.Expires) {
+				return now.session(change.SessionToken), nil
 			}
+			s, old = *now, value
+		}
+		moved, err := r.change(ctx, key, &s, old, change)
+		if errors.Is(err, errLost) {
+			continue
 		}
 		if err != nil {
 			return nil, err
 		}
-		if !done {
-			continue
-		}
-		if s.User.ID != before {
-			if err := errors.Join(r.dropEntries(ctx, before, key), r.publish(ctx, s.User.ID, key, s.Expires)); err != nil {
+		if moved != "" {
+			if err := errors.Join(r.dropEntries(ctx, moved, key), r.publish(ctx, s.User.ID, key)); err != nil {
 				return nil, err
 			}
 		}
@@ -254,76 +269,64 @@ func (r *Records) updateSession(ctx context.Context, change core.AdapterSession)
 	return nil, ErrBusy
 }
 
-// refreshPlain changes the entry of a session and publishes it. done is false if the session
-// has ended, though the record that was read does not say so yet.
-func (r *Records) refreshPlain(ctx context.Context, userID, key string, s *sessionRecord) (done bool, err error) {
-	u, err := r.editUser(ctx, userID, func(u *userRecord) (bool, error) {
-		done = u.has(key)
-		if done {
-			u.Sessions[key] = sessionEntry{Expires: s.Expires}
-		}
-		return done, nil
-	})
-	if err != nil && !errors.Is(err, ErrNoUser) {
-		return false, err
-	}
-	if done && s.User.ID != userID {
-		return true, nil // moved: published for the other user
-	}
-	return done, r.publishPlain(ctx, u, userID, key, s.Expires)
+// isRefreshed reports whether somebody else has done since what a refresh is about to do.
+func isRefreshed(seen, now *sessionRecord, expires time.Time) bool {
+	return seen.Expires < now.Expires && expires.Sub(fromMillis(now.Expires)).Abs() <= sameRefresh
 }
 
+// errLost is that a record is not what it was thought to be.
+var errLost = errors.New("kvadapter: the record has changed")
+
+// change changes a session whose record is old. movedFrom is the user it was taken from.
+func (r *Records) change(ctx context.Context, key string, s *sessionRecord, old []byte, change core.AdapterSession) (movedFrom string, err error) {
+	if !change.Expires.IsZero() {
+		s.Expires = millis(change.Expires)
+	}
+	if change.UserID != "" && change.UserID != s.User.ID {
+		u, err := r.addEntry(ctx, change.UserID, key, s.Expires)
+		if err != nil {
+			return "", err
+		}
+		movedFrom, s.User = s.User.ID, u.profile
+	}
+	value, err := encode(key, s, old)
+	if err != nil {
+		return "", err
+	}
+	ok, err := r.sessions.Swap(ctx, r.prefix+key, old, value, until(fromMillis(s.Expires)))
+	if err != nil {
+		return "", err
+	}
+	if !ok {
+		return "", errLost
+	}
+	return movedFrom, r.show(ctx, key, value, s.Expires)
+}
+
+// deleteSession ends the session first, and then what readers see of it. A call that failed
+// in between is finished by the next one for the same token.
 func (r *Records) deleteSession(ctx context.Context, token string) (*core.AdapterSession, error) {
 	key := keyOf(kindSession, token)
-	if r.swappable != nil {
-		value, ok, err := r.swappable.Take(ctx, r.prefix+key)
-		if err != nil || !ok {
-			return nil, err
+	value, ok, err := r.sessions.Take(ctx, r.prefix+key)
+	s := new(sessionRecord)
+	if ok = ok && r.read(ctx, key, value, s); !ok {
+		if s = nil; r.copies != nil {
+			shown, _, err2 := r.loadSession(ctx, r.copies, key)
+			s, err = shown, errors.Join(err, err2)
 		}
-		var s sessionRecord
-		if !r.read(ctx, key, value, &s) {
-			return nil, nil
-		}
-		// The session is over. An entry that stays costs a few bytes until it expires.
-		_ = r.dropEntries(ctx, s.User.ID, key)
-		return s.session(token), nil
 	}
-	s, _, err := r.loadSession(ctx, key)
-	if s == nil {
+	if s != nil {
+		err = errors.Join(err, r.bury(ctx, key, s.Expires))
+	}
+	if err != nil || s == nil {
 		return nil, err
 	}
-	// Should the index fail, the tombstone ends the session unless a refresh comes between.
-	_, err = r.endEntries(ctx, s.User.ID, key)
-	value, end, err2 := (*userRecord)(nil).copyOf(key, s.Expires)
-	if err2 == nil {
-		err2 = r.sessions.Put(ctx, r.prefix+key, value, until(end))
-	}
-	if err := errors.Join(err, err2); err != nil {
-		return nil, err
-	}
+	// The session is over. An entry that stays costs a few bytes until it expires.
 	_ = r.dropEntries(ctx, s.User.ID, key)
 	return s.session(token), nil
 }
 
-// endEntries marks sessions as ended, all of them if none is named. The user may be gone.
-func (r *Records) endEntries(ctx context.Context, userID string, keys ...string) (*userRecord, error) {
-	u, err := r.editUser(ctx, userID, func(u *userRecord) (bool, error) {
-		for key, entry := range u.Sessions {
-			if len(keys) == 0 || slices.Contains(keys, key) {
-				entry.Ended = true
-				u.Sessions[key] = entry
-			}
-		}
-		return true, nil
-	})
-	if errors.Is(err, ErrNoUser) {
-		return nil, nil
-	}
-	return u, err
-}
-
-// dropEntries takes sessions out of the index, whose records say that they are over or
-// another user's.
+// dropEntries takes sessions out of the index of a user, who may be gone.
 func (r *Records) dropEntries(ctx context.Context, userID string, keys ...string) error {
 	_, err := r.editUser(ctx, userID, func(u *userRecord) (bool, error) {
 		before := len(u.Sessions)
@@ -338,35 +341,22 @@ func (r *Records) dropEntries(ctx context.Context, userID string, keys ...string
 	return err
 }
 
-// sweep finishes what ended but may not be published: a sign-out that failed halfway, or a
-// session too many.
-func (r *Records) sweep(ctx context.Context, u *userRecord) error {
-	var ended []string
-	for key, entry := range u.Sessions {
-		if !entry.Ended {
-			continue
-		}
-		if err := r.publish(ctx, u.ID, key, entry.Expires); err != nil {
-			return err
-		}
-		ended = append(ended, key)
-	}
-	if len(ended) == 0 {
-		return nil
-	}
-	return r.dropEntries(ctx, u.ID, ended...)
-}
-
 // SignOutEverywhere ends all sessions of a user that had begun before the call. Where
 // sessions are in an eventually consistent store, other locations may see one of them for as
-// long as that store says; see SCHEMA.md. An unknown user has none.
+// long as that store says; see SCHEMA.md. An unknown user has none. A call that failed may be
+// made again.
 func (r *Records) SignOutEverywhere(ctx context.Context, userID string) error {
 	if r.refusal != "" {
 		return ErrRefused
 	}
-	u, err := r.endEntries(ctx, userID)
+	u, err := r.loadUser(ctx, userID)
 	if err != nil || u == nil {
 		return err
 	}
-	return r.sweep(ctx, u)
+	for key, entry := range u.Sessions {
+		if err := r.end(ctx, key, entry.Expires); err != nil {
+			return err
+		}
+	}
+	return r.dropEntries(ctx, userID, slices.Collect(maps.Keys(u.Sessions))...)
 }

@@ -19,7 +19,8 @@ type Store interface {
 
 	// Put sets the value of key until expires; the zero time means for ever. A store may keep a
 	// value longer than that (Workers KV for at least 60 seconds), so a caller whose records must
-	// end on time checks that itself.
+	// end on time checks that itself. A store that takes only so many writes to a key in a second
+	// holds back those that come too soon, as long as ctx and reason allow.
 	Put(ctx context.Context, key string, value []byte, expires time.Time) error
 
 	// Delete removes key. Deleting an absent key is no error.

@@ -2,6 +2,7 @@ package kvadapter
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -139,6 +140,7 @@ func (r *Records) updateUser(ctx context.Context, change core.User) (*core.User,
 		if u == nil {
 			return nil, ErrNoUser
 		}
+		isVerifiedAgain := u.EmailVerified != 0 && sameProfile(&u.profile, u.profile.with(&change, u.EmailVerified))
 		if change.Email == "" || change.Email == u.Email {
 			u, err = r.changeUser(ctx, &change, nil)
 		} else {
@@ -150,8 +152,11 @@ func (r *Records) updateUser(ctx context.Context, change core.User) (*core.User,
 		if err != nil {
 			return nil, err
 		}
-		for key, entry := range u.Sessions {
-			if err := r.publish(ctx, change.ID, key, entry.Expires); err != nil {
+		if isVerifiedAgain {
+			return u.fresh() // as at every sign-in by a link: not worth rewriting all sessions
+		}
+		for key := range u.Sessions {
+			if err := r.publish(ctx, change.ID, key); err != nil {
 				return nil, err
 			}
 		}
@@ -170,23 +175,21 @@ func (r *Records) changeUser(ctx context.Context, change *core.User, before *pro
 		if before != nil {
 			*before = u.profile
 		}
-		if change.Name != "" {
-			u.Name = change.Name
-		}
-		if change.Email != "" {
-			u.Email = change.Email
-		}
-		if change.Image != "" {
-			u.Image = change.Image
-		}
-		if !change.EmailVerified.IsZero() {
-			u.EmailVerified = millis(change.EmailVerified)
-		}
-		if change.Extra != nil {
-			u.Extra = change.Extra
-		}
+		u.profile = *u.profile.with(change, millis(change.EmailVerified))
 		return true, nil
 	})
+}
+
+// with gives the profile with the fields of a change that aren't zero.
+func (p profile) with(change *core.User, emailVerified int64) *profile {
+	p.Name = cmp.Or(change.Name, p.Name)
+	p.Email = cmp.Or(change.Email, p.Email)
+	p.Image = cmp.Or(change.Image, p.Image)
+	p.EmailVerified = cmp.Or(emailVerified, p.EmailVerified)
+	if change.Extra != nil {
+		p.Extra = change.Extra
+	}
+	return &p
 }
 
 // changeAddress holds the new address, stores the change, confirms the address, and lets go
@@ -244,7 +247,7 @@ func (r *Records) deleteUser(ctx context.Context, id string) error {
 
 func (r *Records) finishDeletion(ctx context.Context, u *userRecord) error {
 	for key, entry := range u.Sessions {
-		if err := r.publish(ctx, u.ID, key, entry.Expires); err != nil {
+		if err := r.end(ctx, key, entry.Expires); err != nil {
 			return err
 		}
 	}

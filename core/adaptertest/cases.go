@@ -34,6 +34,7 @@ var cases = [...]testCase{
 	{"sessions/absent", "an unknown session is nil without an error, whatever is asked for", sessionAbsent},
 	{"sessions/kinds", "a record of one kind is not found as one of another", sessionKinds},
 	{"sessions/update", "UpdateSession changes the fields that aren't zero, and no other", sessionUpdate},
+	{"sessions/revision", "UpdateSession with a Revision that is out of date changes the session as it is by now", sessionRevision},
 	{"sessions/delete", "DeleteSession gives what it deleted, and deletes that session only", sessionDelete},
 	{"sessions/gone", "a session that is gone stays gone, and updating it gives nil", sessionGone},
 	{"sessions/expired", "a session that has expired may be given or not, and is not an error", sessionExpired},

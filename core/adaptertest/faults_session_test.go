@@ -64,6 +64,23 @@ var sessionFaults = []fault{
 				return s, user, err
 			}
 		}},
+	{"an update of a session goes by what was read", []string{"sessions/revision"},
+		func(m *memory, a *core.Adapter) {
+			a.GetSessionAndUser = func(ctx context.Context, token string) (*core.AdapterSession, *core.User, error) {
+				s, user, err := m.getSessionAndUser(ctx, token)
+				if s != nil {
+					s.Revision = s.UserID
+				}
+				return s, user, err
+			}
+			a.UpdateSession = func(ctx context.Context, s core.AdapterSession) (*core.AdapterSession, error) {
+				if s.UserID == "" {
+					s.UserID = s.Revision
+				}
+				s.Revision = ""
+				return m.updateSession(ctx, s)
+			}
+		}},
 	{"an update of a session replaces it", []string{"sessions/update"},
 		func(m *memory, a *core.Adapter) {
 			a.UpdateSession = func(ctx context.Context, s core.AdapterSession) (*core.AdapterSession, error) {

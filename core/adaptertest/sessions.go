@@ -115,6 +115,38 @@ func sessionUpdate(c *check) {
 	c.opens(ada, other)
 }
 
+func sessionRevision(c *check) {
+	ada, bob := person(1), person(2)
+	c.addUsers(ada, bob)
+	s := sessionOf(ada, 1)
+	c.addSessions(s)
+	read, _, err := c.GetSessionAndUser(c.ctx, s.SessionToken)
+	c.equal("GetSessionAndUser", of(read, err), s)
+	extend := func() answer {
+		s.Expires = s.Expires.Add(time.Hour)
+		change := core.AdapterSession{SessionToken: s.SessionToken, Expires: s.Expires, Revision: read.Revision}
+		return of(c.UpdateSession(c.ctx, change))
+	}
+	c.equal("UpdateSession", extend(), s)
+	c.equal("UpdateSession by an older Revision", extend(), s)
+	c.opens(ada, s)
+
+	ada.Name = "new name"
+	c.equal("UpdateUser", of(c.UpdateUser(c.ctx, core.User{ID: ada.ID, Name: ada.Name})), ada)
+	c.equal("UpdateSession by a Revision from before UpdateUser", extend(), s)
+	c.opens(ada, s)
+
+	s.UserID = bob.ID
+	c.equal("UpdateSession", of(c.UpdateSession(c.ctx, core.AdapterSession{SessionToken: s.SessionToken, UserID: bob.ID})), s)
+	c.equal("UpdateSession by a Revision from before the session moved", extend(), s)
+	c.opens(bob, s)
+
+	_, err = c.DeleteSession(c.ctx, s.SessionToken)
+	c.done("DeleteSession", err)
+	c.absent("UpdateSession by a Revision from before DeleteSession", extend())
+	c.noSession("GetSessionAndUser after UpdateSession by a Revision from before DeleteSession", s.SessionToken)
+}
+
 func sessionDelete(c *check) {
 	ada := person(1)
 	c.addUsers(ada)

@@ -140,7 +140,7 @@ func TestRecordsAreFull(t *testing.T) {
 	for _, record := range []any{user, fullAccount(user), sessionOf(user, 1), invitation(user.Email, 1), key} {
 		value := reflect.ValueOf(record)
 		for i := range value.NumField() {
-			if value.Field(i).IsZero() {
+			if value.Field(i).IsZero() && value.Type().Field(i).Name != "Revision" {
 				t.Errorf("%T: %s is zero", record, value.Type().Field(i).Name)
 			}
 		}

@@ -19,7 +19,6 @@ import (
 func inLayouts(t *testing.T, test func(t *testing.T, where layout)) {
 	for _, where := range layouts {
 		t.Run(where.name, func(t *testing.T) {
-			skipKnown(t)
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) { test(t, where) })
 		})
@@ -241,8 +240,8 @@ func TestK15OneUserWhateverTheOrder(t *testing.T) {
 func TestK16UpdateAgeEdge(t *testing.T) {
 	t.Parallel()
 	inLayouts(t, func(t *testing.T, where layout) {
-		for seed := range uint64(5) {
-			const readers = 200
+		for seed := range uint64(3) {
+			readers := seeds(t, 1000)
 			w := newWorld(t, where, simstore.Options{Seed: seed, MaxCalls: 10_000_000}, nil)
 			session := w.signIn(0)
 			time.Sleep(24*time.Hour - time.Second)

@@ -2,6 +2,7 @@ package simstore_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"net/http"
@@ -43,7 +44,35 @@ var layouts = []layout{
 	{"atomic", true, func(s *simstore.Store, _ int) kvadapter.Store { return s.Atomic() }},
 }
 
-func kv(s *simstore.Store, location int) kvadapter.Store { return s.At(location) }
+func kv(s *simstore.Store, location int) kvadapter.Store {
+	return patient{s.At(location), s}
+}
+
+// patient holds back writes that come too soon after another, as edge.KV does.
+type patient struct {
+	*simstore.Location
+	store *simstore.Store
+}
+
+func (p patient) Put(ctx context.Context, key string, value []byte, expires time.Time) error {
+	return p.again(ctx, func() error { return p.Location.Put(ctx, key, value, expires) })
+}
+
+func (p patient) Delete(ctx context.Context, key string) error {
+	return p.again(ctx, func() error { return p.Location.Delete(ctx, key) })
+}
+
+func (p patient) again(ctx context.Context, write func() error) error {
+	for range 2 {
+		if err := write(); !errors.Is(err, simstore.ErrTooManyWrites) {
+			return err
+		}
+		if err := p.store.Sleep(ctx, 1100*time.Millisecond); err != nil {
+			return err
+		}
+	}
+	return write()
+}
 
 // A world is a site that runs at every location of a simulated store, in the time of a
 // synctest bubble.
