@@ -623,3 +623,42 @@ func TestK22StoreDown(t *testing.T) {
 		}
 	})
 }
+
+// K-24: whatever people begin and leave, in the end only the users themselves are in the
+// stores, and nothing of those who were deleted.
+func TestK24NothingStaysBehind(t *testing.T) {
+	t.Parallel()
+	inLayouts(t, func(t *testing.T, where layout) {
+		w := newWorld(t, where, simstore.Options{CacheTTL: -1}, nil)
+		for i := range seeds(t, 3000) {
+			link := w.askLink(ctx, i%2)
+			time.Sleep(time.Minute)
+			if i%3 == 0 {
+				continue // never used
+			}
+			session := w.useLink(ctx, i%2, link)
+			if session == "" {
+				t.Fatalf("sign-in %d failed\n%s", i, w.store.Trace())
+			}
+			time.Sleep(time.Minute)
+			if i%3 == 1 && !w.signOut(ctx, i%2, session) {
+				t.Fatalf("sign-out %d failed", i)
+			}
+			w.store.ClearCalls()
+		}
+		time.Sleep(30*24*time.Hour + 2*time.Minute) // the longest life
+		if keys := w.store.Keys(); len(keys) > 0 {
+			t.Errorf("in the sessions' store: %v", keys)
+		}
+		if keys := w.store.AtomicKeys(); len(keys) != 2 {
+			t.Errorf("want the user and the address: %v", keys)
+		}
+		if err := w.records[0].Adapter().DeleteUser(ctx, w.user(0).ID); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(2 * time.Minute)
+		if keys := append(w.store.Keys(), w.store.AtomicKeys()...); len(keys) > 0 {
+			t.Errorf("when the user is deleted: %v", keys)
+		}
+	})
+}
