@@ -332,7 +332,7 @@ func TestSessionsAreBounded(t *testing.T) {
 		if err := errors.Join(isDead(t.Context(), b, "0", "1", "2"), shows(t.Context(), b, "3", ada)); err != nil {
 			t.Error(err)
 		}
-		if n := aliveIn(b.sessions.alive(), "session."); n != 100 {
+		if n := alive(b, "session."); n != 100 {
 			t.Errorf("%d sessions, want 100", n)
 		}
 	})

@@ -187,10 +187,8 @@ var flows = []flow{
 	}},
 }
 
-func alive(b *bench, kind string) int { return aliveIn(b.alive(), kind) }
-
-func aliveIn(keys []string, kind string) (n int) {
-	for _, key := range keys {
+func alive(b *bench, kind string) (n int) {
+	for _, key := range b.alive() {
 		if strings.HasPrefix(key, kind) {
 			n++
 		}

@@ -14,6 +14,7 @@ const (
 	kindAccount = "account"
 	kindPasskey = "passkey"
 	kindSession = "session"
+	kindCopy    = "copy" // of a session
 	kindToken   = "token"
 )
 

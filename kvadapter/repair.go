@@ -34,7 +34,7 @@ func (r *Records) Repair(ctx context.Context) (Repaired, error) {
 		return done, err
 	}
 	if r.copies != nil {
-		if err := r.each(ctx, r.copies, kindSession, &done, r.repairCopy); err != nil {
+		if err := r.each(ctx, r.copies, kindCopy, &done, r.repairCopy); err != nil {
 			return done, err
 		}
 	}
@@ -122,11 +122,20 @@ func (r *Records) repairSession(ctx context.Context, key string, done *Repaired)
 
 // repairCopy makes a copy what its session is, which a call that failed halfway did not.
 func (r *Records) repairCopy(ctx context.Context, key string, done *Repaired) error {
-	var shown sessionRecord
-	if ok, err := r.find(ctx, r.copies, key, &shown, done); err != nil || !ok || hasEnded(shown.Expires) {
+	key = kindSession + strings.TrimPrefix(key, kindCopy)
+	value, ok, err := r.copies.Get(ctx, r.prefix+copyKey(key))
+	if err != nil || !ok {
 		return err
 	}
-	s, value, err := r.loadSession(ctx, r.sessions, key)
+	var shown sessionRecord
+	if parse(key, value, &shown) != nil {
+		done.Corrupt++
+		return nil
+	}
+	if shown.Gone || hasEnded(shown.Expires) {
+		return nil
+	}
+	s, value, err := r.loadSession(ctx, key)
 	if err != nil {
 		return err
 	}

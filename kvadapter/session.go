@@ -6,6 +6,7 @@ import (
 	"errors"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/edgeauth/edgeauth/core"
@@ -41,11 +42,28 @@ func (s *sessionRecord) session(token string) *core.AdapterSession {
 }
 
 // loadSession gives a session that hasn't ended, or nil, and the value as it is stored.
-func (r *Records) loadSession(ctx context.Context, from Store, key string) (*sessionRecord, []byte, error) {
+func (r *Records) loadSession(ctx context.Context, key string) (*sessionRecord, []byte, error) {
 	var s sessionRecord
-	value, ok, err := r.load(ctx, from, key, &s)
+	value, ok, err := r.load(ctx, r.sessions, key, &s)
 	if err != nil || !ok || hasEnded(s.Expires) {
 		return nil, nil, err
+	}
+	return &s, value, nil
+}
+
+// copyKey is the key of a session's copy. It is another one than the session's, lest they
+// overwrite one another where both stores turn out to be one.
+func copyKey(key string) string { return kindCopy + strings.TrimPrefix(key, kindSession) }
+
+// loadCopy is loadSession for what readers see.
+func (r *Records) loadCopy(ctx context.Context, key string) (*sessionRecord, []byte, error) {
+	value, ok, err := r.copies.Get(ctx, r.prefix+copyKey(key))
+	if err != nil || !ok {
+		return nil, nil, err
+	}
+	var s sessionRecord
+	if !r.read(ctx, key, value, &s) || hasEnded(s.Expires) {
+		return nil, nil, nil
 	}
 	return &s, value, nil
 }
@@ -53,11 +71,11 @@ func (r *Records) loadSession(ctx context.Context, from Store, key string) (*ses
 func hasEnded(expires int64) bool { return !time.Now().Before(fromMillis(expires)) }
 
 func (r *Records) getSessionAndUser(ctx context.Context, token string) (*core.AdapterSession, *core.User, error) {
-	from := Store(r.sessions)
+	load := r.loadSession
 	if r.copies != nil {
-		from = r.copies
+		load = r.loadCopy
 	}
-	s, value, err := r.loadSession(ctx, from, keyOf(kindSession, token))
+	s, value, err := load(ctx, keyOf(kindSession, token))
 	if s == nil {
 		return nil, nil, err
 	}
@@ -109,7 +127,7 @@ func (r *Records) addEntry(ctx context.Context, userID, key string, expires int6
 				continue
 			}
 			delete(u.Sessions, other)
-			s, _, err := r.loadSession(ctx, r.sessions, other) // may have been extended since
+			s, _, err := r.loadSession(ctx, other) // may have been extended since
 			if err != nil {
 				return false, err
 			}
@@ -161,7 +179,7 @@ func (r *Records) bury(ctx context.Context, key string, expires int64) error {
 	if err != nil {
 		return err
 	}
-	return r.copies.Put(ctx, r.prefix+key, value, until(fromMillis(expires)))
+	return r.copies.Put(ctx, r.prefix+copyKey(key), value, until(fromMillis(expires)))
 }
 
 // show makes the copy of a session what the session is, until that is still so afterwards: of
@@ -171,10 +189,10 @@ func (r *Records) show(ctx context.Context, key string, value []byte, expires in
 		return nil
 	}
 	for range attempts {
-		if err := r.copies.Put(ctx, r.prefix+key, value, until(fromMillis(expires))); err != nil {
+		if err := r.copies.Put(ctx, r.prefix+copyKey(key), value, until(fromMillis(expires))); err != nil {
 			return err
 		}
-		s, now, err := r.loadSession(ctx, r.sessions, key)
+		s, now, err := r.loadSession(ctx, key)
 		switch {
 		case err != nil:
 			return err
@@ -191,7 +209,7 @@ func (r *Records) show(ctx context.Context, key string, value []byte, expires in
 // publish makes a session say who its user is by now, or ends it if the user doesn't have it.
 func (r *Records) publish(ctx context.Context, userID, key string) error {
 	for range attempts {
-		s, old, err := r.loadSession(ctx, r.sessions, key)
+		s, old, err := r.loadSession(ctx, key)
 		if err != nil || s == nil || s.User.ID != userID {
 			return err
 		}
@@ -216,7 +234,7 @@ func (r *Records) publish(ctx context.Context, userID, key string) error {
 				continue
 			}
 		} else if r.copies != nil {
-			if shown, _, err := r.copies.Get(ctx, r.prefix+key); err != nil || bytes.Equal(shown, value) {
+			if shown, _, err := r.copies.Get(ctx, r.prefix+copyKey(key)); err != nil || bytes.Equal(shown, value) {
 				return err
 			}
 		}
@@ -237,7 +255,7 @@ func (r *Records) updateSession(ctx context.Context, change core.AdapterSession)
 		if try == 0 && seen != nil {
 			s = *seen
 		} else {
-			now, value, err := r.loadSession(ctx, r.sessions, key)
+			now, value, err := r.loadSession(ctx, key)
 			if err != nil {
 				return nil, err
 			}
@@ -311,7 +329,7 @@ func (r *Records) deleteSession(ctx context.Context, token string) (*core.Adapte
 	s := new(sessionRecord)
 	if ok = ok && r.read(ctx, key, value, s); !ok {
 		if s = nil; r.copies != nil {
-			shown, _, err2 := r.loadSession(ctx, r.copies, key)
+			shown, _, err2 := r.loadCopy(ctx, key)
 			s, err = shown, errors.Join(err, err2)
 		}
 	}

@@ -25,6 +25,7 @@ import (
 	"io/fs"
 	"time"
 
+	"github.com/edgeauth/edgeauth/kvadapter/internal/storekey"
 	"go.etcd.io/bbolt"
 	bolterrors "go.etcd.io/bbolt/errors"
 )
@@ -34,8 +35,8 @@ var (
 	// of this one, has the file open: there can be one.
 	ErrLocked = errors.New("bolt: the file is in use")
 
-	// ErrKey is the error for a key that no store can hold.
-	ErrKey = errors.New("bolt: a key has 1 to 512 bytes and is neither . nor ..")
+	// ErrKey is the error for a key that not every store can hold.
+	ErrKey = storekey.Err
 
 	// ErrClosed is wrapped by the error of every call on a store that was closed.
 	ErrClosed = errors.New("bolt: the store is closed")
@@ -121,7 +122,7 @@ func (s *Store) Close() error {
 
 // Get gives a copy of the value of key; ok is false when there is none or it has expired.
 func (s *Store) Get(ctx context.Context, key string) (value []byte, ok bool, err error) {
-	if err := checkKey(key); err != nil {
+	if err := storekey.Check(key); err != nil {
 		return nil, false, err
 	}
 	err = s.read(ctx, func(records *bbolt.Bucket) error {
@@ -234,12 +235,4 @@ func (s *Store) live(records *bbolt.Bucket, key string) (value []byte, ok bool, 
 		return nil, false, nil
 	}
 	return value, true, nil
-}
-
-// checkKey gives ErrKey for a key that no store can hold.
-func checkKey(key string) error {
-	if key == "" || len(key) > 512 || key == "." || key == ".." {
-		return ErrKey
-	}
-	return nil
 }

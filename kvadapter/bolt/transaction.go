@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/edgeauth/edgeauth/kvadapter/internal/storekey"
 	"go.etcd.io/bbolt"
 	bolterrors "go.etcd.io/bbolt/errors"
 )
@@ -28,7 +29,7 @@ func (s *Store) read(ctx context.Context, do func(records *bbolt.Bucket) error) 
 // something has changed. A context that ends while it waits for its turn changes nothing;
 // one that ends later is too late.
 func (s *Store) write(ctx context.Context, key string, do func(records *bbolt.Bucket) (changed bool, err error)) error {
-	if err := errors.Join(ctx.Err(), checkKey(key)); err != nil {
+	if err := errors.Join(ctx.Err(), storekey.Check(key)); err != nil {
 		return err
 	}
 	select {

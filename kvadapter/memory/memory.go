@@ -12,18 +12,12 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/edgeauth/edgeauth/kvadapter/internal/storekey"
 )
 
-// ErrKey is the error for a key that Workers KV would refuse.
-var ErrKey = errors.New("memory: a key has 1 to 512 bytes and is neither . nor ..")
-
-// CheckKey gives ErrKey for a key that no store can hold.
-func CheckKey(key string) error {
-	if key == "" || len(key) > 512 || key == "." || key == ".." {
-		return ErrKey
-	}
-	return nil
-}
+// ErrKey is the error for a key that not every store can hold.
+var ErrKey = storekey.Err
 
 // pageSize is that of Workers KV, so that callers that forget the cursor fail early.
 const pageSize = 1000
@@ -50,7 +44,7 @@ func New(now func() time.Time) *Store {
 
 // Get gives a copy of the value of key; ok is false when there is none or it has expired.
 func (s *Store) Get(ctx context.Context, key string) (value []byte, ok bool, err error) {
-	if err := errors.Join(ctx.Err(), CheckKey(key)); err != nil {
+	if err := errors.Join(ctx.Err(), storekey.Check(key)); err != nil {
 		return nil, false, err
 	}
 	s.mu.Lock()
@@ -65,7 +59,7 @@ func (s *Store) Get(ctx context.Context, key string) (value []byte, ok bool, err
 
 // Put sets the value of key until expires; the zero time means for ever.
 func (s *Store) Put(ctx context.Context, key string, value []byte, expires time.Time) error {
-	if err := errors.Join(ctx.Err(), CheckKey(key)); err != nil {
+	if err := errors.Join(ctx.Err(), storekey.Check(key)); err != nil {
 		return err
 	}
 	s.mu.Lock()
@@ -76,7 +70,7 @@ func (s *Store) Put(ctx context.Context, key string, value []byte, expires time.
 
 // Delete removes key. Deleting an absent key is no error.
 func (s *Store) Delete(ctx context.Context, key string) error {
-	if err := errors.Join(ctx.Err(), CheckKey(key)); err != nil {
+	if err := errors.Join(ctx.Err(), storekey.Check(key)); err != nil {
 		return err
 	}
 	s.mu.Lock()
@@ -108,7 +102,7 @@ func (s *Store) List(ctx context.Context, prefix, cursor string) (keys []string,
 
 // Insert is Put if there is no value that has not expired. ok is whether it was stored.
 func (s *Store) Insert(ctx context.Context, key string, value []byte, expires time.Time) (ok bool, err error) {
-	if err := errors.Join(ctx.Err(), CheckKey(key)); err != nil {
+	if err := errors.Join(ctx.Err(), storekey.Check(key)); err != nil {
 		return false, err
 	}
 	s.mu.Lock()
@@ -122,7 +116,7 @@ func (s *Store) Insert(ctx context.Context, key string, value []byte, expires ti
 
 // Take is Get and Delete in one step: of concurrent callers one gets the value.
 func (s *Store) Take(ctx context.Context, key string) (value []byte, ok bool, err error) {
-	if err := errors.Join(ctx.Err(), CheckKey(key)); err != nil {
+	if err := errors.Join(ctx.Err(), storekey.Check(key)); err != nil {
 		return nil, false, err
 	}
 	s.mu.Lock()
@@ -138,7 +132,7 @@ func (s *Store) Take(ctx context.Context, key string) (value []byte, ok bool, er
 // Swap replaces the value old, byte by byte, by new until expires. ok is whether old was
 // there.
 func (s *Store) Swap(ctx context.Context, key string, old, new []byte, expires time.Time) (ok bool, err error) {
-	if err := errors.Join(ctx.Err(), CheckKey(key)); err != nil {
+	if err := errors.Join(ctx.Err(), storekey.Check(key)); err != nil {
 		return false, err
 	}
 	s.mu.Lock()

@@ -25,11 +25,12 @@ import (
 	"strings"
 	"time"
 
+	"github.com/edgeauth/edgeauth/kvadapter/internal/storekey"
 	"github.com/redis/rueidis"
 )
 
-// ErrKey is the error for a key that no store can hold.
-var ErrKey = errors.New("redis: a key has 1 to 512 bytes and is neither . nor ..")
+// ErrKey is the error for a key that not every store can hold.
+var ErrKey = storekey.Err
 
 // Options say where in the database the records are.
 type Options struct {
@@ -47,7 +48,7 @@ type Store struct {
 
 // Get gives the value of key; ok is false when there is none or it has expired.
 func (s *Store) Get(ctx context.Context, key string) (value []byte, ok bool, err error) {
-	if err := errors.Join(ctx.Err(), checkKey(key)); err != nil {
+	if err := errors.Join(ctx.Err(), storekey.Check(key)); err != nil {
 		return nil, false, err
 	}
 	return found("GET", s.client.Do(ctx, s.client.B().Get().Key(s.prefix+key).Build()))
@@ -55,7 +56,7 @@ func (s *Store) Get(ctx context.Context, key string) (value []byte, ok bool, err
 
 // Put sets the value of key until expires; the zero time means for ever.
 func (s *Store) Put(ctx context.Context, key string, value []byte, expires time.Time) error {
-	if err := errors.Join(ctx.Err(), checkKey(key)); err != nil {
+	if err := errors.Join(ctx.Err(), storekey.Check(key)); err != nil {
 		return err
 	}
 	command := s.client.B().Arbitrary("SET").Keys(s.prefix + key).Args(rueidis.BinaryString(value))
@@ -64,7 +65,7 @@ func (s *Store) Put(ctx context.Context, key string, value []byte, expires time.
 
 // Delete removes key. Deleting an absent key is no error.
 func (s *Store) Delete(ctx context.Context, key string) error {
-	if err := errors.Join(ctx.Err(), checkKey(key)); err != nil {
+	if err := errors.Join(ctx.Err(), storekey.Check(key)); err != nil {
 		return err
 	}
 	return failure("DEL", s.client.Do(ctx, s.client.B().Del().Key(s.prefix+key).Build()).Error())
@@ -73,7 +74,7 @@ func (s *Store) Delete(ctx context.Context, key string) error {
 // Insert is Put if there is no value that has not expired. ok is whether it was stored. After
 // an error it may have been: the connection can fail before the answer is here.
 func (s *Store) Insert(ctx context.Context, key string, value []byte, expires time.Time) (ok bool, err error) {
-	if err := errors.Join(ctx.Err(), checkKey(key)); err != nil {
+	if err := errors.Join(ctx.Err(), storekey.Check(key)); err != nil {
 		return false, err
 	}
 	command := s.client.B().Arbitrary("SET").Keys(s.prefix+key).Args(rueidis.BinaryString(value), "NX")
@@ -87,7 +88,7 @@ func (s *Store) Insert(ctx context.Context, key string, value []byte, expires ti
 // Take is Get and Delete in one step: of concurrent callers one gets the value. After an
 // error nobody may get it.
 func (s *Store) Take(ctx context.Context, key string) (value []byte, ok bool, err error) {
-	if err := errors.Join(ctx.Err(), checkKey(key)); err != nil {
+	if err := errors.Join(ctx.Err(), storekey.Check(key)); err != nil {
 		return nil, false, err
 	}
 	return found("GETDEL", s.client.Do(ctx, s.client.B().Getdel().Key(s.prefix+key).Build()))
@@ -106,7 +107,7 @@ return 1
 // Swap replaces the value old, byte by byte, by new until expires. ok is whether old was
 // there.
 func (s *Store) Swap(ctx context.Context, key string, old, new []byte, expires time.Time) (ok bool, err error) {
-	if err := errors.Join(ctx.Err(), checkKey(key)); err != nil {
+	if err := errors.Join(ctx.Err(), storekey.Check(key)); err != nil {
 		return false, err
 	}
 	arguments := append([]string{rueidis.BinaryString(old), rueidis.BinaryString(new)}, until(expires)...)
@@ -197,12 +198,4 @@ func found(command string, result rueidis.RedisResult) (value []byte, ok bool, e
 		return nil, false, failure(command, err)
 	}
 	return value, true, nil
-}
-
-// checkKey gives ErrKey for a key that no store can hold.
-func checkKey(key string) error {
-	if key == "" || len(key) > 512 || key == "." || key == ".." {
-		return ErrKey
-	}
-	return nil
 }

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/edgeauth/edgeauth/kvadapter/internal/storekey"
 )
 
 // An Atomic is a strongly consistent store: each call is one step, and what it has written is
@@ -105,7 +107,7 @@ func (s *Store) AtomicKeys() []string {
 func (a *Atomic) call(ctx context.Context, c Call, do func(effect) (result, error)) (result, error) {
 	c.Location = Everywhere
 	return a.store.perform(ctx, c, func(f effect) (result, error) {
-		if err := checkKey(c.Key); err != nil {
+		if err := storekey.Check(c.Key); err != nil {
 			return result{}, err
 		}
 		if f.is(Duplicate) {

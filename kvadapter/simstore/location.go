@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/edgeauth/edgeauth/kvadapter/internal/storekey"
 )
 
 // A Location is the eventually consistent store as seen from one place.
@@ -31,7 +33,7 @@ func (l *Location) Now() time.Time { return l.store.clock.Now().Add(l.skew) }
 // Get gives a copy of the value of key as the location knows it, at most CacheTTL + Lag old.
 func (l *Location) Get(ctx context.Context, key string) (value []byte, ok bool, err error) {
 	out, err := l.store.perform(ctx, Call{Op: Get, Key: key, Location: l.number}, func(f effect) (result, error) {
-		if err := checkKey(key); err != nil {
+		if err := storekey.Check(key); err != nil {
 			return result{}, err
 		}
 		now := l.store.clock.Now()
@@ -114,7 +116,7 @@ func (l *Location) look(key string, now time.Time) version {
 
 // write makes v the newest version of key, if the limits and the fault allow it.
 func (l *Location) write(key string, v version, f effect) error {
-	if err := checkKey(key); err != nil {
+	if err := storekey.Check(key); err != nil {
 		return err
 	}
 	s := l.store

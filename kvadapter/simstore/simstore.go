@@ -25,12 +25,14 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"github.com/edgeauth/edgeauth/kvadapter/internal/storekey"
 )
 
 // Errors of calls. A call with one of these has changed nothing, unless a rule of the fault plan says
 // [FailAfter] or [Crash].
 var (
-	ErrKey           = errors.New("simstore: a key has 1 to 512 bytes of printable ASCII and is neither . nor ..")
+	ErrKey           = storekey.Err
 	ErrValueTooLarge = errors.New("simstore: the value is too large")
 	ErrExpiration    = errors.New("simstore: a value lives at least 60 seconds")
 	ErrTooManyWrites = errors.New("simstore: 429, too many writes to one key")
@@ -147,15 +149,3 @@ func (s *Store) At(location int) *Location {
 // Atomic gives the strongly consistent store. It has keys of its own and is the same from
 // everywhere.
 func (s *Store) Atomic() *Atomic { return &Atomic{s} }
-
-func checkKey(key string) error {
-	if key == "" || len(key) > 512 || key == "." || key == ".." {
-		return ErrKey
-	}
-	for i := range len(key) {
-		if key[i] < 0x20 || key[i] > 0x7e {
-			return ErrKey
-		}
-	}
-	return nil
-}

@@ -4,7 +4,7 @@ package storetest
 var cases = [...]testCase{
 	{"keys/distinct", "keys are compared byte by byte, and none is read as a path or a pattern", keysDistinct},
 	{"keys/length", "a key has 1 to 512 bytes, and every byte counts", keysLength},
-	{"keys/refused", "a key that is empty, . or .., or has more than 512 bytes, is an error for every method", keysRefused},
+	{"keys/refused", "a key that is empty, . or .., has more than 512 bytes, or a byte that is not printable ASCII, is an error for every method", keysRefused},
 
 	{"values/bytes", "a value comes back byte by byte, whatever its bytes; an empty one is a value", valuesBytes},
 	{"values/large", "a value may have 1 MiB", valuesLarge},

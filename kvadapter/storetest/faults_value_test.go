@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/edgeauth/edgeauth/kvadapter/internal/storekey"
 	"github.com/edgeauth/edgeauth/kvadapter/memory"
 )
 
@@ -34,7 +35,7 @@ var valueFaults = []fault{
 	{"keys are paths (a store of files)", []string{"keys/distinct"},
 		func(m *memory.Store, f *faulty) {
 			renamed(m, f, func(key string) string {
-				if memory.CheckKey(key) != nil {
+				if storekey.Check(key) != nil {
 					return key
 				}
 				return strings.TrimPrefix(path.Join("/", key), "/")
@@ -52,7 +53,7 @@ var valueFaults = []fault{
 	{"every key is taken", []string{"keys/refused", "atomic/keys"},
 		func(m *memory.Store, f *faulty) {
 			renamed(m, f, func(key string) string {
-				if memory.CheckKey(key) != nil {
+				if storekey.Check(key) != nil {
 					return "refused"
 				}
 				return key

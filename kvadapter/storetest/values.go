@@ -11,7 +11,7 @@ const maxKey = 512
 
 // refused are keys that no store takes.
 func refused() []string {
-	return []string{"", ".", "..", strings.Repeat("k", maxKey+1)}
+	return []string{"", ".", "..", strings.Repeat("k", maxKey+1), "a\x00", "a\nb", "\x7f", "caf\u00e9", "\xff", "\xc3"}
 }
 
 // allBytes has every byte once.
