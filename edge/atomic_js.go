@@ -3,6 +3,7 @@ package edge
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"hash/fnv"
 	"net/url"
@@ -13,7 +14,6 @@ import (
 	"time"
 
 	"github.com/edgeauth/edgeauth/edge/internal/jsx"
-	"github.com/edgeauth/edgeauth/kvadapter/memory"
 	"github.com/syumai/workers/cloudflare"
 )
 
@@ -28,7 +28,10 @@ import (
 // expired is gone at once; an alarm removes it within minutes.
 //
 // What an object throws, and a failing way to it, is returned as the error: the
-// operation has then happened or it has not, and nothing is tried again.
+// operation has then happened or it has not. Get and List, which change nothing,
+// are tried once more where the platform says that this may help (its error is
+// retryable, and not for too much load); whatever else is never tried again,
+// since a second Take or Insert would say something else than the first.
 func Atomic(binding string) AtomicStore { return objects(binding) }
 
 type objects string
@@ -42,14 +45,32 @@ func shard(key string) int {
 	return int(h.Sum32() % shards)
 }
 
+// lookup gives the JavaScript object of the class.
+func (o objects) lookup() (js.Value, error) {
+	v := cloudflare.GetBinding(string(o))
+	if v.Type() != js.TypeObject || v.Get("idFromName").Type() != js.TypeFunction {
+		return js.Value{}, &BindingError{Binding: string(o), object: true}
+	}
+	return v, nil
+}
+
+func (o objects) check() error {
+	_, err := o.lookup()
+	return err
+}
+
 // call sends one operation to an object. ok is false when what it needs was not
 // there. worker/store.mjs is the other side.
 func (o objects) call(ctx context.Context, shard int, operation string, query url.Values, body []byte) (answer []byte, ok bool, err error) {
-	namespace := cloudflare.GetBinding(string(o))
-	if namespace.Type() != js.TypeObject || namespace.Get("idFromName").Type() != js.TypeFunction {
-		return nil, false, &BindingError{Binding: string(o), object: true}
+	namespace, err := o.lookup()
+	if err != nil {
+		return nil, false, err
 	}
-	status, answer, err := o.exchange(ctx, namespace, shard, operation+"?"+query.Encode(), body)
+	target := operation + "?" + query.Encode()
+	status, answer, err := o.exchange(ctx, namespace, shard, target, body)
+	if thrown, ok := errors.AsType[*jsx.Error](err); ok && thrown.Retryable && (operation == "get" || operation == "list") {
+		status, answer, err = o.exchange(ctx, namespace, shard, target, body) // with a stub of its own: the other one is broken
+	}
 	if err == nil && status != 200 && status != 404 {
 		err = fmt.Errorf("the object answered with status %d", status)
 	}
@@ -82,7 +103,7 @@ func (o objects) exchange(ctx context.Context, namespace js.Value, shard int, ta
 
 // at is call for one key, in the object that has it.
 func (o objects) at(ctx context.Context, key, operation string, query url.Values, body []byte) ([]byte, bool, error) {
-	if err := memory.CheckKey(key); err != nil {
+	if err := checkKey(key); err != nil {
 		return nil, false, err
 	}
 	if query == nil {
@@ -143,6 +164,9 @@ const listed = 100
 // List asks every object for its first keys after cursor. An object that gave
 // all it was asked for may have more, after its last: the page ends there.
 func (o objects) List(ctx context.Context, prefix, cursor string) ([]string, string, error) {
+	if err := checkPrefix(prefix); err != nil {
+		return nil, "", err
+	}
 	query := url.Values{"prefix": {prefix}, "cursor": {cursor}, "limit": {strconv.Itoa(listed)}}
 	var wg sync.WaitGroup
 	var pages [shards][]string

@@ -42,11 +42,24 @@ func TestAtomicKeepsTheContract(t *testing.T) {
 
 func TestWorkersKVKeepsTheContract(t *testing.T) {
 	t.Parallel()
+	contract(t, miniflare(t, "suite", t.TempDir()).worker, "/kv", workersKV("STORE"))
+}
+
+// TestServesKVKeepsTheContract has the namespace that worker/serve.mjs brings.
+func TestServesKVKeepsTheContract(t *testing.T) {
+	t.Parallel()
+	workerdPath(t)
+	w := &worker{t: t, addr: freeAddr(t)}
+	startNode(t, w.addr, nil, "serve.mjs", build(t, "suite"))
+	contract(t, w, "/kv", workersKV("AUTH_KV"))
+}
+
+func workersKV(name string) url.Values {
 	const floor = "Workers KV keeps a value for at least 60 seconds"
-	contract(t, miniflare(t, "suite", t.TempDir()).worker, "/kv", url.Values{"name": {"STORE"}, "skip": {
+	return url.Values{"name": {name}, "skip": {
 		"atomic:Workers KV has no such operations",
 		"expiry/end:" + floor, "expiry/past:" + floor, "expiry/renewed:" + floor, "expiry/list:" + floor,
-	}})
+	}}
 }
 
 func TestAtomicKeepsItsRecords(t *testing.T) {
@@ -113,6 +126,48 @@ func TestAnAlarmRemovesWhatHasExpired(t *testing.T) {
 	same(t, "all", w.kv("list", ""), stored{Keys: []string{"for ever", "lasting"}})
 }
 
+// TestReadsOfAFailingObjectAreTriedAgain has objects that throw what the platform's do.
+func TestReadsOfAFailingObjectAreTriedAgain(t *testing.T) {
+	t.Parallel()
+	w := startWorkerd(t, workerdPath(t), build(t, "app"), setup{modules: append([]string{"flaky.mjs"}, product()...)})
+	reads := []string{"get", "list"}
+	all := append(reads, "put", "delete", "insert", "take", "swap")
+	for _, c := range []struct {
+		key      string
+		ops      []string
+		attempts int
+		ok       bool
+	}{
+		{"0:retryable", all, 1, true},
+		{"1:retryable", reads, 2, true},
+		{"2:retryable", reads, 2, false},
+		{"1:retryable", all[2:], 1, false},
+		{"1:retryable,overloaded", all, 1, false},
+		{"1:other", all, 1, false},
+		{"1:overloaded", all, 1, false},
+	} {
+		for _, op := range c.ops {
+			got := w.kv(op, c.key, "atomic", "FLAKY")
+			if c.ok != (got.Err == "") || !c.ok && got.Err != "edge: Atomic FLAKY: "+op+": Error: thrown by the object" {
+				t.Errorf("%s of %s: got %+v", op, c.key, got)
+			}
+			asked := 0
+			for of, n := range getJSON[map[string]int](w, "/attempts?of="+op) {
+				if _, key, _ := strings.Cut(of, " "); key != c.key {
+					continue
+				}
+				asked++
+				if n != c.attempts {
+					t.Errorf("%s of %s: asked the object %d times, want %d", op, c.key, n, c.attempts)
+				}
+			}
+			if want := map[bool]int{true: 16, false: 1}[op == "list"]; asked != want {
+				t.Errorf("%s of %s: asked %d objects, want %d", op, c.key, asked, want)
+			}
+		}
+	}
+}
+
 var takeRounds = flag.Int("takes", 20, "rounds of `n` in which 1,000 requests take one record")
 
 func TestOneOfThousandRequestsTakes(t *testing.T) {
@@ -152,11 +207,54 @@ func TestOneOfThousandRequestsTakes(t *testing.T) {
 	t.Logf("%d rounds of 1000 requests at once: %v each", *takeRounds, time.Since(begin)/time.Duration(*takeRounds))
 }
 
+var consumeRounds = flag.Int("consumes", 1000, "rounds of `n` in which 1,000 calls of one worker take one record")
+
+// TestOneOfThousandCallsTakes has the objects alone, so that the whole number of rounds takes
+// a minute: two runtimes share them, and each round is one request.
+func TestOneOfThousandCallsTakes(t *testing.T) {
+	t.Parallel()
+	begin := time.Now()
+	var runtimes sync.WaitGroup
+	for half := range 2 {
+		w := startWorkerd(t, workerdPath(t), build(t, "app"), setup{modules: []string{"consumers.mjs", "store.mjs"}})
+		runtimes.Go(func() {
+			for round := half; round < *consumeRounds; round += 2 {
+				query := url.Values{"object": {fmt.Sprint(round % 16)}, "key": {fmt.Sprint("token:", round)}}
+				resp, err := http.Get("http://" + w.addr + "/?" + query.Encode())
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				body, _ := io.ReadAll(resp.Body)
+				resp.Body.Close()
+				if string(body) != "1 999 0" {
+					t.Errorf("round %d: so many got it, nothing, something else: %s", round, body)
+					return
+				}
+			}
+		})
+	}
+	runtimes.Wait()
+	t.Logf("%d rounds of 1000 calls at once: %v", *consumeRounds, time.Since(begin))
+}
+
 // taken is the part of stored that can be compared.
 type taken struct {
 	Value string
 	OK    bool
 	Err   string
+}
+
+func TestAtomicRefusesKeys(t *testing.T) {
+	t.Parallel()
+	w := start(t, "app", nil)
+	for _, key := range refused() {
+		for _, op := range []string{"get", "put", "delete", "list", "insert", "take", "swap"} {
+			if got := w.kv(op, key); !strings.Contains(got.Err, "a key has 1 to 512 bytes") && !(op == "list" && strings.Trim(key, ".") == "") {
+				t.Errorf("%s of %.5q: got %+v", op, key, got)
+			}
+		}
+	}
 }
 
 func TestAtomicWithoutABinding(t *testing.T) {

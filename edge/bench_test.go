@@ -30,7 +30,7 @@ func BenchmarkWorkerd(b *testing.B) {
 	}
 	workers := map[string]*worker{
 		"go":         start(b, "bench", nil),
-		"javascript": startWorkerd(b, workerd, dir, `(name = "plain.mjs", esModule = embed "plain.mjs")`, nil),
+		"javascript": startWorkerd(b, workerd, dir, setup{modules: []string{"plain.mjs"}}),
 	}
 	for _, name := range []string{"javascript", "go"} {
 		b.Run(name, func(b *testing.B) {

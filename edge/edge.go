@@ -13,8 +13,8 @@
 //	Serve      the worker's fetch handler        the host's pool          net/http on $ADDR
 //	Transport  fetch                             the host's transport     net/http's transport
 //	Getenv     text bindings                     the host's settings      os.Getenv
-//	KV         a Workers KV namespace            the host's store         a map in memory
-//	Atomic     Durable Objects with SQLite       the host's store         a map in memory
+//	KV         a Workers KV namespace            the host's store         a file in $AUTH_STORE, or memory
+//	Atomic     Durable Objects with SQLite       the host's store         a file in $AUTH_STORE, or memory
 //	WaitUntil  ctx.waitUntil                     the end of the request   a goroutine
 //
 // # What to build
@@ -87,8 +87,6 @@ import (
 	"fmt"
 	"os"
 	"time"
-
-	"github.com/edgeauth/edgeauth/kvadapter/memory"
 )
 
 // MaxBodyBytes is the largest request body a handler gets. A request that
@@ -102,7 +100,8 @@ const MaxBodyBytes = 1 << 20
 // for concurrent use.
 //
 // Keys are 1 to 512 bytes of printable ASCII and neither "." nor "..", which
-// every store can hold; values are up to 1 MiB.
+// every store can hold; any other key, and a prefix that no key can begin with,
+// is refused with ErrKey. Values are up to 1 MiB.
 type Store interface {
 	// Get returns the value of key. ok is false when there is none or it has
 	// expired. The caller owns value.
@@ -111,6 +110,8 @@ type Store interface {
 	// Put sets the value of key until expires; the zero time means for ever. A
 	// store may keep a value longer than that (Workers KV keeps it for at least
 	// 60 seconds), so a caller whose records must end on time checks that itself.
+	// A write that comes too soon after another one may be held back, see
+	// ErrTooManyWrites.
 	Put(ctx context.Context, key string, value []byte, expires time.Time) error
 
 	// Delete removes key. Deleting an absent key is no error.
@@ -150,8 +151,14 @@ var (
 	// body has more than 1 MiB after decompression.
 	ErrBodyTooLarge = errors.New("edge: the response body is larger than 1 MiB")
 
+	// ErrTooManyWrites is wrapped by the error that Put and Delete of KV return on
+	// Workers when the platform has refused the write three times, 1.1 seconds
+	// apart, because the key was written less than a second before. No other
+	// target has such a limit.
+	ErrTooManyWrites = errors.New("edge: Workers KV takes one write to a key in a second")
+
 	// ErrKey is wrapped by the error a Store returns for a key it can't hold.
-	ErrKey = memory.ErrKey
+	ErrKey = errors.New("edge: a key has 1 to 512 bytes of printable ASCII, and is neither . nor ..")
 )
 
 type timeoutError struct{}
@@ -175,4 +182,41 @@ func (e *BindingError) Error() string {
 		return fmt.Sprintf("edge: no Durable Object is bound as %[1]s; add to wrangler.toml: [[durable_objects.bindings]] name = %[1]q, class_name = \"AuthStore\", and [[migrations]] tag = \"v1\", new_sqlite_classes = [\"AuthStore\"]", e.Binding)
 	}
 	return fmt.Sprintf("edge: no KV namespace is bound as %[1]s; add to wrangler.toml: [[kv_namespaces]] binding = %[1]q", e.Binding)
+}
+
+// Check tells what is wrong with stores that KV and Atomic have named, as far as
+// it can be known without a call on them: a *BindingError on js, natively that
+// the file can't be opened. On wasip1 nothing is known before the first call. It
+// is for the start of a program, whose log then names what is missing.
+func Check(stores ...Store) error {
+	var errs []error
+	for _, store := range stores {
+		if store, ok := store.(interface{ check() error }); ok {
+			errs = append(errs, store.check())
+		}
+	}
+	return errors.Join(errs...)
+}
+
+const maxKeyBytes = 512
+
+// checkKey gives ErrKey for a key that some store can't hold.
+func checkKey(key string) error {
+	if key == "" || key == "." || key == ".." {
+		return ErrKey
+	}
+	return checkPrefix(key)
+}
+
+// checkPrefix gives ErrKey for what no key can begin with.
+func checkPrefix(prefix string) error {
+	if len(prefix) > maxKeyBytes {
+		return ErrKey
+	}
+	for i := range len(prefix) {
+		if prefix[i] < ' ' || prefix[i] > '~' {
+			return ErrKey
+		}
+	}
+	return nil
 }

@@ -6,14 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"net/http"
 	"strings"
 	"syscall/js"
 	"time"
 
 	"github.com/edgeauth/edgeauth/edge/internal/jsx"
-	"github.com/edgeauth/edgeauth/kvadapter/memory"
 	"github.com/syumai/workers/cloudflare"
 )
 
@@ -168,81 +166,4 @@ func (f fetch) exchange(ctx context.Context, target string, init map[string]any)
 		}
 		body = append(body, jsx.Bytes(value)...)
 	}
-}
-
-// KV is the Workers KV namespace bound as binding. It is looked up when it is
-// used: a missing one makes every call return a *BindingError.
-//
-// Workers KV is eventually consistent (a change may take 60 seconds and more to
-// be seen elsewhere, also the change from absent to present) and keeps a value
-// for at least 60 seconds: Put raises a shorter time to that.
-func KV(binding string) Store { return namespace(binding) }
-
-type namespace string
-
-func (n namespace) call(ctx context.Context, method string, args ...any) (js.Value, error) {
-	ns := cloudflare.GetBinding(string(n))
-	if ns.Type() != js.TypeObject || ns.Get(method).Type() != js.TypeFunction {
-		return js.Value{}, &BindingError{Binding: string(n)}
-	}
-	v, err := jsx.Call(ctx, ns, method, args...)
-	if err != nil {
-		return v, fmt.Errorf("edge: KV %s: %s: %w", n, method, err)
-	}
-	return v, nil
-}
-
-func (n namespace) Get(ctx context.Context, key string) ([]byte, bool, error) {
-	if err := memory.CheckKey(key); err != nil {
-		return nil, false, err
-	}
-	v, err := n.call(ctx, "get", key, "arrayBuffer")
-	if err != nil || v.IsNull() {
-		return nil, false, err
-	}
-	return jsx.Bytes(v), true, nil
-}
-
-func (n namespace) Put(ctx context.Context, key string, value []byte, expires time.Time) error {
-	if err := memory.CheckKey(key); err != nil {
-		return err
-	}
-	options := map[string]any{}
-	// A lifetime, not a point in time: 60 seconds from now by this clock are 59 by
-	// the server's, and refused. So is one that needs more than 32 bits; it may as
-	// well be for ever.
-	seconds := max(60, int64(time.Until(expires)/time.Second)+1)
-	if !expires.IsZero() && seconds <= math.MaxInt32 {
-		options["expirationTtl"] = seconds
-	}
-	_, err := n.call(ctx, "put", key, jsx.Array(value), options)
-	return err
-}
-
-func (n namespace) Delete(ctx context.Context, key string) error {
-	if err := memory.CheckKey(key); err != nil {
-		return err
-	}
-	_, err := n.call(ctx, "delete", key)
-	return err
-}
-
-func (n namespace) List(ctx context.Context, prefix, cursor string) ([]string, string, error) {
-	options := map[string]any{"prefix": prefix}
-	if cursor != "" {
-		options["cursor"] = cursor
-	}
-	page, err := n.call(ctx, "list", options)
-	if err != nil {
-		return nil, "", err
-	}
-	list := page.Get("keys")
-	keys := make([]string, list.Length())
-	for i := range keys {
-		keys[i] = list.Index(i).Get("name").String()
-	}
-	if page.Get("list_complete").Bool() {
-		return keys, "", nil
-	}
-	return keys, page.Get("cursor").String(), nil
 }

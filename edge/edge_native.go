@@ -17,8 +17,6 @@ import (
 	"sync"
 	"syscall"
 	"time"
-
-	"github.com/edgeauth/edgeauth/kvadapter/memory"
 )
 
 // Serve answers requests on the address in $ADDR (localhost:8787 when unset;
@@ -197,17 +195,3 @@ func cause(ctx context.Context, err error) error {
 	}
 	return err
 }
-
-// KV is an empty store in memory, the same one for every call with this name. It
-// is lost when the program ends.
-func KV(binding string) Store { return inMemory(&stores, binding) }
-
-// Atomic is as KV, and has stores of its own.
-func Atomic(binding string) AtomicStore { return inMemory(&atomicStores, binding) }
-
-func inMemory(stores *sync.Map, binding string) *memory.Store {
-	store, _ := stores.LoadOrStore(binding, memory.New(nil))
-	return store.(*memory.Store)
-}
-
-var stores, atomicStores sync.Map // of *memory.Store, by binding

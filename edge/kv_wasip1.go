@@ -7,7 +7,6 @@ import (
 	"unsafe"
 
 	"github.com/edgeauth/edgeauth/edge/abi"
-	"github.com/edgeauth/edgeauth/kvadapter/memory"
 )
 
 // KV returns the host's store for binding. Naming a store can't fail; a host that has none under this name reports it
@@ -30,19 +29,22 @@ func (s kv) Get(ctx context.Context, key string) ([]byte, bool, error) {
 
 func (s kv) Put(ctx context.Context, key string, value []byte, expires time.Time) error {
 	message := abi.Put{Store: s.store, Key: key, Value: value, Expires: expires}
-	_, err := s.call(ctx, "kv put", key, hostKVPut, message.Append(nil))
+	_, err := s.at(ctx, "kv put", key, hostKVPut, message.Append(nil))
 	return err
 }
 
 func (s kv) Delete(ctx context.Context, key string) error {
 	message := abi.Key{Store: s.store, Key: key}
-	_, err := s.call(ctx, "kv delete", key, hostKVDelete, message.Append(nil))
+	_, err := s.at(ctx, "kv delete", key, hostKVDelete, message.Append(nil))
 	return err
 }
 
 func (s kv) List(ctx context.Context, prefix, cursor string) ([]string, string, error) {
+	if err := checkPrefix(prefix); err != nil {
+		return nil, "", err
+	}
 	message := abi.List{Store: s.store, Prefix: prefix, Cursor: cursor}
-	answer, err := s.call(ctx, "kv list", "any", hostKVList, message.Append(nil))
+	answer, err := s.call(ctx, "kv list", hostKVList, message.Append(nil))
 	if err != nil {
 		return nil, "", err
 	}
@@ -75,7 +77,7 @@ type hostFunction = func(unsafe.Pointer, uint32) uint64
 // value calls a function from Key to Value.
 func (s kv) value(ctx context.Context, operation, key string, function hostFunction) ([]byte, bool, error) {
 	message := abi.Key{Store: s.store, Key: key}
-	answer, err := s.call(ctx, operation, key, function, message.Append(nil))
+	answer, err := s.at(ctx, operation, key, function, message.Append(nil))
 	if err != nil {
 		return nil, false, err
 	}
@@ -88,7 +90,7 @@ func (s kv) value(ctx context.Context, operation, key string, function hostFunct
 
 // done calls a function whose answer is Done.
 func (s kv) done(ctx context.Context, operation, key string, function hostFunction, message []byte) (bool, error) {
-	answer, err := s.call(ctx, operation, key, function, message)
+	answer, err := s.at(ctx, operation, key, function, message)
 	if err != nil {
 		return false, err
 	}
@@ -99,11 +101,16 @@ func (s kv) done(ctx context.Context, operation, key string, function hostFuncti
 	return done.OK, nil
 }
 
-func (s kv) call(ctx context.Context, operation, key string, function hostFunction, message []byte) ([]byte, error) {
-	if err := ctx.Err(); err != nil {
+// at is call for one key.
+func (s kv) at(ctx context.Context, operation, key string, function hostFunction, message []byte) ([]byte, error) {
+	if err := checkKey(key); err != nil {
 		return nil, err
 	}
-	if err := memory.CheckKey(key); err != nil {
+	return s.call(ctx, operation, function, message)
+}
+
+func (s kv) call(ctx context.Context, operation string, function hostFunction, message []byte) ([]byte, error) {
+	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
 	answer, err := call(function, message)

@@ -14,8 +14,7 @@ import (
 	"testing"
 )
 
-// A local is a worker under miniflare, with a KV namespace bound as STORE and the class
-// AuthStore as ATOMIC.
+// A local is a worker under miniflare.
 type local struct {
 	*worker
 	stdin io.Writer
@@ -23,8 +22,15 @@ type local struct {
 	stop  func() // ends it; called at the end of the test, too
 }
 
-// miniflare runs worker/testdata/<program>. What is stored stays in the folder state.
+// miniflare runs a test program with a KV namespace bound as STORE and the class AuthStore as
+// ATOMIC. What is stored stays in the folder state.
 func miniflare(t testing.TB, program, state string) *local {
+	t.Helper()
+	return startMiniflare(t, program, state, "STORE", "ATOMIC", map[string]string{})
+}
+
+// startMiniflare has a name for each binding, and text bindings.
+func startMiniflare(t testing.TB, program, state, kv, objects string, texts map[string]string) *local {
 	t.Helper()
 	tool(t, "miniflare")
 	node, err := exec.LookPath("node")
@@ -32,7 +38,11 @@ func miniflare(t testing.TB, program, state string) *local {
 		missing(t, "node is missing: install Node 20.3 or newer")
 	}
 	l := &local{worker: &worker{t: t, log: &logBuffer{}}}
-	cmd := exec.Command(node, "worker/testdata/miniflare.mjs", build(t, program), state)
+	bindings, err := json.Marshal(texts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(node, "worker/testdata/miniflare.mjs", build(t, program), state, kv, objects, string(bindings))
 	cmd.Stderr = l.log
 	stdin, err := cmd.StdinPipe()
 	if err != nil {

@@ -19,7 +19,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"testing/synctest"
 	"time"
 )
 
@@ -260,89 +259,4 @@ func TestTransportErrorNamesTheHostOnly(t *testing.T) {
 	if err == nil || strings.Contains(err.Error(), "canary") || !strings.HasPrefix(err.Error(), "edge: GET 127.0.0.1:1: ") {
 		t.Errorf("got %v", err)
 	}
-}
-
-func TestAtomicIsNotKV(t *testing.T) {
-	t.Parallel()
-	ctx, key := t.Context(), t.Name()
-	defer stores.Delete(key) // for -count
-	defer atomicStores.Delete(key)
-	if err := KV(key).Put(ctx, key, []byte("kv"), time.Time{}); err != nil {
-		t.Fatal(err)
-	}
-	if ok, err := Atomic(key).Insert(ctx, key, []byte("atomic"), time.Time{}); !ok || err != nil {
-		t.Errorf("Insert where KV has a value: %v, %v", ok, err)
-	}
-	if value, ok, err := Atomic(key).Take(ctx, key); string(value) != "atomic" || !ok || err != nil {
-		t.Errorf("Take: %q, %v, %v", value, ok, err)
-	}
-	if value, ok, err := KV(key).Get(ctx, key); string(value) != "kv" || !ok || err != nil {
-		t.Errorf("Get: %q, %v, %v", value, ok, err)
-	}
-}
-
-func TestMemoryStore(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		ctx := t.Context()
-		store := KV(t.Name())
-		defer stores.Delete(t.Name()) // for -count
-		check := func(err error) {
-			t.Helper()
-			if err != nil {
-				t.Fatal(err)
-			}
-		}
-		want := func(key, value string, ok bool) {
-			t.Helper()
-			v, found, err := store.Get(ctx, key)
-			if string(v) != value || found != ok || err != nil {
-				t.Errorf("%s: got %q, %v, %v; want %q, %v", key, v, found, err, value, ok)
-			}
-		}
-		want("a", "", false)
-		check(store.Delete(ctx, "a"))
-		value := []byte("1")
-		check(store.Put(ctx, "a", value, time.Time{}))
-		value[0] = 'x'
-		want("a", "1", true)
-		if v, _, _ := store.Get(ctx, "a"); v != nil {
-			v[0] = 'x'
-		}
-		want("a", "1", true)
-		if other, ok, _ := KV(t.Name()).Get(ctx, "a"); !ok || string(other) != "1" {
-			t.Error("the same name is another store")
-		}
-		if _, ok, _ := KV(t.Name()+"2").Get(ctx, "a"); ok {
-			t.Error("another name is the same store")
-		}
-
-		check(store.Put(ctx, "soon", nil, time.Now().Add(time.Second)))
-		want("soon", "", true)
-		time.Sleep(time.Second) // the bubble's time
-		want("soon", "", false)
-		check(store.Put(ctx, "over", nil, time.Now().Add(-time.Second)))
-		want("over", "", false)
-
-		for i := range 1005 {
-			check(store.Put(ctx, fmt.Sprintf("p:%04d", i), nil, time.Time{}))
-		}
-		keys, next, err := store.List(ctx, "p:", "")
-		check(err)
-		if len(keys) != 1000 || keys[0] != "p:0000" || next == "" {
-			t.Errorf("first page: %d keys, cursor %q", len(keys), next)
-		}
-		keys, next, err = store.List(ctx, "p:", next)
-		check(err)
-		if len(keys) != 5 || keys[4] != "p:1004" || next != "" {
-			t.Errorf("second page: %q, cursor %q", keys, next)
-		}
-
-		for _, key := range []string{"", ".", "..", strings.Repeat("x", 513)} {
-			_, _, err := store.Get(ctx, key)
-			if !errors.Is(err, ErrKey) || !errors.Is(store.Put(ctx, key, nil, time.Time{}), ErrKey) || !errors.Is(store.Delete(ctx, key), ErrKey) {
-				t.Errorf("key %.5q is allowed", key)
-			}
-		}
-	})
 }

@@ -5,6 +5,7 @@ package edge_test
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -13,6 +14,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -49,16 +51,23 @@ func workerdPath(t testing.TB) string {
 
 var built sync.Map // of func() (string, error), by program
 
-// build returns a folder with the worker around worker/testdata/<program>.
+// reference is the program that is deployed; others are for tests, in worker/testdata.
+const reference = "reference"
+
+// build returns a folder with the worker around a program.
 func build(t testing.TB, program string) string {
 	t.Helper()
+	source := "./worker/testdata/" + program
+	if program == reference {
+		source = "./worker"
+	}
 	f, _ := built.LoadOrStore(program, sync.OnceValues(func() (string, error) {
 		dir, err := os.MkdirTemp(buildRoot, program)
 		if err != nil {
 			return "", err
 		}
 		cmd := exec.Command("go", "build", "-tags", "nethttpomithttp2", "-ldflags=-s -w", "-trimpath",
-			"-o", filepath.Join(dir, "app.wasm"), "./worker/testdata/"+program)
+			"-o", filepath.Join(dir, "app.wasm"), source)
 		cmd.Env = append(os.Environ(), "GOOS=js", "GOARCH=wasm")
 		if out, err := cmd.CombinedOutput(); err != nil {
 			return "", fmt.Errorf("%v\n%s", err, out)
@@ -72,6 +81,9 @@ func build(t testing.TB, program string) string {
 			filepath.Join("worker", "worker.mjs"),
 			filepath.Join("worker", "program.mjs"),
 			filepath.Join("worker", "store.mjs"),
+			filepath.Join("worker", "testdata", "consumers.mjs"),
+			filepath.Join("worker", "testdata", "flaky.mjs"),
+			filepath.Join("worker", "testdata", "refusing.mjs"),
 		} {
 			b, err := os.ReadFile(file)
 			if err != nil {
@@ -119,6 +131,7 @@ const config :Workerd.Config = (
     (name = "main", worker = .main),
     (name = "internet", network = (allow = ["public", "private"])),
     (name = "disk", disk = (path = "%s", writable = true)),
+    %s
   ],
   sockets = [(name = "http", address = "127.0.0.1:0", http = (), service = "main")],
 );
@@ -136,38 +149,47 @@ const objects = `
   durableObjectStorage = (localDisk = "disk"),
 `
 
-// start runs the worker around a test program under workerd, with text bindings.
-func start(t testing.TB, program string, bindings map[string]string) *worker {
-	t.Helper()
-	workerd := workerdPath(t)
-	dir := build(t, program)
-	return startWorkerd(t, workerd, dir, `
-    (name = "worker.mjs", esModule = embed "worker.mjs"),
-    (name = "program.mjs", esModule = embed "program.mjs"),
-    (name = "store.mjs", esModule = embed "store.mjs"),
-    (name = "wasm_exec.js", esModule = embed "wasm_exec.js"),
-    (name = "app.wasm", wasm = embed "app.wasm"),
-  `, bindings)
+// A setup says what a worker is made of: files in one folder, the first of which is its entry.
+type setup struct {
+	modules []string          // store.mjs among them: the class AuthStore is bound as ATOMIC
+	texts   map[string]string // text bindings
+	kv      string            // a module that serves as a KV namespace, bound as REFUSING; empty: none
 }
 
-// startWorkerd runs a worker made of modules, whose files are in dir. If store.mjs is among
-// them it has the class AuthStore bound as ATOMIC.
-func startWorkerd(t testing.TB, workerd, dir, modules string, bindings map[string]string) *worker {
+// product are the files that are deployed.
+func product() []string {
+	return []string{"worker.mjs", "program.mjs", "store.mjs", "wasm_exec.js", "app.wasm"}
+}
+
+// start runs the worker around a test program under workerd, with text bindings.
+func start(t testing.TB, program string, texts map[string]string) *worker {
 	t.Helper()
-	var texts strings.Builder
-	for name, value := range bindings {
-		fmt.Fprintf(&texts, "(name = %q, text = %q), ", name, value)
+	return startWorkerd(t, workerdPath(t), build(t, program), setup{modules: product(), texts: texts})
+}
+
+func startWorkerd(t testing.TB, workerd, dir string, s setup) *worker {
+	t.Helper()
+	var services, modules, bindings, storage string
+	for _, file := range s.modules {
+		kind := map[string]string{".wasm": "wasm"}[filepath.Ext(file)]
+		modules += fmt.Sprintf("(name = %q, %s = embed %[1]q), ", file, cmp.Or(kind, "esModule"))
 	}
-	storage := ""
-	if strings.Contains(modules, `"store.mjs"`) {
+	for name, value := range s.texts {
+		bindings += fmt.Sprintf("(name = %q, text = %q), ", name, value)
+	}
+	if slices.Contains(s.modules, "store.mjs") {
 		storage = objects
-		texts.WriteString(`(name = "ATOMIC", durableObjectNamespace = (className = "AuthStore"))`)
+		bindings += `(name = "ATOMIC", durableObjectNamespace = (className = "AuthStore")), `
+	}
+	if s.kv != "" {
+		services = fmt.Sprintf(`(name = "kv", worker = (modules = [(name = %q, esModule = embed %[1]q)], compatibilityDate = "2026-04-01"))`, s.kv)
+		bindings += `(name = "REFUSING", kvNamespace = "kv")`
 	}
 	config, err := os.CreateTemp(dir, "*.capnp") // beside the files it embeds
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := fmt.Fprintf(config, workerdConfig, t.TempDir(), modules, texts.String(), storage); err != nil {
+	if _, err := fmt.Fprintf(config, workerdConfig, t.TempDir(), services, modules, bindings, storage); err != nil {
 		t.Fatal(err)
 	}
 	if err := config.Close(); err != nil {

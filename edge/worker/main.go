@@ -9,7 +9,7 @@
 //	AUTH_<ID>_ISSUER         the provider's issuer URL
 //	AUTH_<ID>_ID, _SECRET    what the provider calls this client
 //	AUTH_<ID>_NAME           shown on the button; default: the id
-//	AUTH_SESSION_STRATEGY    jwt
+//	AUTH_SESSION_STRATEGY    jwt, the default, or database
 //	AUTH_SESSION_MAX_AGE     seconds; default 30 days
 //	AUTH_SESSION_UPDATE_AGE  seconds; default 1 day
 //	AUTH_PAGES_SIGN_IN, _SIGN_OUT, _ERROR, _VERIFY_REQUEST, _NEW_USER   paths of pages of your own
@@ -17,8 +17,13 @@
 //	AUTH_THEME_LOGO, _BRAND_COLOR, _BUTTON_TEXT
 //	AUTH_DEBUG               true: log each step
 //
-// A setting that is missing or contradicts another one is named in the log with its fix,
-// and the routes answer with the error page until it is mended.
+// With jwt nothing is stored. With database, sessions are in the Workers KV namespace bound
+// as AUTH_KV and everything else is in the Durable Object class bound as AUTH_DO, which
+// wrangler.toml has both. On a host for wasip1 these are its stores of that name; a native
+// program has them in files, in the folder AUTH_STORE, or in memory if that is not set.
+//
+// A setting or binding that is missing or contradicts another one is named in the log with
+// its fix, and the routes answer with the error page until it is mended.
 package main
 
 import (
@@ -31,6 +36,7 @@ import (
 
 	"github.com/edgeauth/edgeauth/core"
 	"github.com/edgeauth/edgeauth/edge"
+	"github.com/edgeauth/edgeauth/kvadapter"
 )
 
 func main() {
@@ -45,7 +51,7 @@ func main() {
 }
 
 // fromEnvironment reads the configuration. The error joins one *SettingError for each
-// setting that can't be used; what core itself reads (AUTH_SECRET, AUTH_URL,
+// setting that can't be used, and what edge.Check says; what core itself reads (AUTH_SECRET, AUTH_URL,
 // AUTH_TRUST_HOST and the clients' ids and secrets) is left to core.New.
 func fromEnvironment(getenv func(string) string) (core.Config, error) {
 	s := settings{getenv: getenv}
@@ -74,7 +80,19 @@ func fromEnvironment(getenv func(string) string) (core.Config, error) {
 		Transport: edge.Transport,
 		Getenv:    getenv,
 	}
+	if config.Session.Strategy == core.StrategyDatabase {
+		config.Adapter = s.adapter()
+	}
 	return config, errors.Join(s.errs...)
+}
+
+// adapter keeps the records in the stores of the platform, if they are there.
+func (s *settings) adapter() *core.Adapter {
+	sessions, records := edge.KV("AUTH_KV"), edge.Atomic("AUTH_DO")
+	if err := edge.Check(sessions, records); err != nil {
+		s.errs = append(s.errs, err)
+	}
+	return kvadapter.New(sessions, kvadapter.Options{Atomic: records})
 }
 
 // A SettingError is a variable of the environment that can't be used as it is.

@@ -1,8 +1,8 @@
 // Serves a built worker on workerd itself, which listens on ADDR:
 //   ADDR=127.0.0.1:8787 node serve.mjs DIR
 // DIR holds worker.mjs and the modules it imports: program.mjs, store.mjs, wasm_exec.js and app.wasm. Variables that begin with AUTH_,
-// CONF_ or EDGE_ are the worker's bindings; their values stay in the environment. AUTH_DO is the class AuthStore, whose records end with
-// workerd. So does this program.
+// CONF_ or EDGE_ are the worker's bindings; their values stay in the environment. AUTH_DO is the class AuthStore, and AUTH_KV the Workers
+// KV namespace in kv.mjs. What they hold ends with workerd. So does this program.
 import { spawn } from "node:child_process"
 import fs from "node:fs"
 import net from "node:net"
@@ -17,15 +17,17 @@ const [host, port] = [addr.slice(0, addr.lastIndexOf(":")), Number(addr.slice(ad
 const bindings = Object.keys(process.env)
   .filter((name) => /^(AUTH|CONF|EDGE)_\w+$/.test(name))
   .map((name) => `(name = "${name}", fromEnvironment = "${name}")`)
-  .concat(`(name = "AUTH_DO", durableObjectNamespace = (className = "AuthStore"))`)
+  .concat(`(name = "AUTH_DO", durableObjectNamespace = (className = "AuthStore"))`, `(name = "AUTH_KV", kvNamespace = "kv")`)
 // The first module is the one that workerd starts.
 const modules = ["worker.mjs", ...fs.readdirSync(dir).filter((f) => /\.m?js$|\.wasm$/.test(f) && f !== "worker.mjs")]
+const kv = fs.readFileSync(new URL("kv.mjs", import.meta.url), "utf8")
 const records = fs.mkdtempSync(path.join(os.tmpdir(), "auth-do-"))
 const config = path.join(dir, `workerd-${process.pid}.capnp`)
 fs.writeFileSync(config, `using Workerd = import "/workerd/workerd.capnp";
 const config :Workerd.Config = (
   services = [
     (name = "main", worker = .worker),
+    (name = "kv", worker = .kv),
     (name = "internet", network = (allow = ["public", "private"], tlsOptions = (trustBrowserCas = true))),
     (name = "records", disk = (path = "${records}", writable = true)),
   ],
@@ -37,6 +39,11 @@ const worker :Workerd.Worker = (
   bindings = [${bindings.join(", ")}],
   durableObjectNamespaces = [(className = "AuthStore", uniqueKey = "AuthStore", enableSql = true)],
   durableObjectStorage = (localDisk = "records"),
+);
+const kv :Workerd.Worker = (
+  modules = [(name = "kv.mjs", esModule = ${JSON.stringify(kv)})],
+  compatibilityDate = "2026-04-01",
+  bindings = [(name = "RECORDS", durableObjectNamespace = (className = "AuthStore", serviceName = "main"))],
 );
 `)
 process.on("exit", () => [config, records].forEach((path) => fs.rmSync(path, { recursive: true, force: true })))

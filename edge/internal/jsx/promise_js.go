@@ -5,20 +5,29 @@ import (
 	"fmt"
 	"sync"
 	"syscall/js"
+	"time"
 )
 
 // An Error is what a JavaScript call threw or a promise was rejected with.
 type Error struct {
 	Name, Message string // of the JavaScript error
+
+	// Retryable is what Durable Objects say of a failure that may be over, unless
+	// it is that they have too much to do.
+	Retryable bool
 }
 
 func (e *Error) Error() string { return e.Name + ": " + e.Message }
 
 func errorOf(v js.Value) *Error {
 	if v.Type() != js.TypeObject {
-		return &Error{"Error", v.String()}
+		return &Error{Name: "Error", Message: v.String()}
 	}
-	return &Error{v.Get("name").String(), v.Get("message").String()}
+	return &Error{
+		Name:      v.Get("name").String(),
+		Message:   v.Get("message").String(),
+		Retryable: v.Get("retryable").Equal(js.ValueOf(true)) && !v.Get("overloaded").Truthy(),
+	}
 }
 
 // Call calls v's method and waits for the promise it returns; a result that is
@@ -51,6 +60,26 @@ func Call(ctx context.Context, v js.Value, method string, args ...any) (result j
 	}
 }
 
+// Sleep waits for d, or for the end of ctx, whose error it then returns. The timer
+// is the platform's and belongs to the goroutine's request, as what Call waits
+// for does.
+func Sleep(ctx context.Context, d time.Duration) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	done := make(chan outcome, 1)
+	id := awaits.add(done)
+	timer := js.Global().Call("setTimeout", awaits.settle.Call("bind", nil, id, true, nil), d.Milliseconds())
+	select {
+	case <-done:
+		return nil
+	case <-ctx.Done():
+		awaits.take(id)
+		js.Global().Call("clearTimeout", timer)
+		return ctx.Err()
+	}
+}
+
 func try(v js.Value, method string, args []any) (result js.Value, err error) {
 	defer func() {
 		switch p := recover().(type) {
@@ -58,7 +87,7 @@ func try(v js.Value, method string, args []any) (result js.Value, err error) {
 		case js.Error:
 			err = errorOf(p.Value)
 		default: // no such method, or v is no object
-			err = &Error{"TypeError", fmt.Sprint(p)}
+			err = &Error{Name: "TypeError", Message: fmt.Sprint(p)}
 		}
 	}()
 	return v.Call(method, args...), nil
@@ -69,7 +98,7 @@ type outcome struct {
 	ok    bool
 }
 
-// awaits are the promises goroutines wait for. One function, made once and
+// awaits are the promises and timers goroutines wait for. One function, made once and
 // never released, settles all of them by number: a js.Func per promise would
 // have to be released on every path, also on those where the request is
 // cancelled and neither callback ever runs.

@@ -214,12 +214,28 @@ type Stored struct {
 	OK    bool
 	Keys  []string
 	Next  string
-	Err   string
+
+	Err           string
+	TooManyWrites bool
 }
 
-// kv calls the KV store that the query names, or the Atomic one.
+// kv calls the KV store that the query names, or the Atomic one. The call's context ends
+// when the URL in the query's until has answered.
 func kv(w http.ResponseWriter, r *http.Request) {
-	ctx, q := r.Context(), r.URL.Query()
+	ctx, cancel := context.WithCancel(r.Context())
+	defer cancel()
+	q := r.URL.Query()
+	if until := q.Get("until"); until != "" {
+		ended := make(chan struct{})
+		go func() {
+			defer close(ended)
+			if err := call(r.Context(), until); err != nil {
+				log.Print(err)
+			}
+			cancel()
+		}()
+		defer func() { <-ended }()
+	}
 	atomic, key := edge.Atomic(q.Get("atomic")), q.Get("key")
 	store := edge.KV(q.Get("binding"))
 	if q.Has("atomic") {
@@ -254,7 +270,7 @@ func kv(w http.ResponseWriter, r *http.Request) {
 	}
 	out.Value = string(value)
 	if err != nil {
-		out.Err = err.Error()
+		out.Err, out.TooManyWrites = err.Error(), errors.Is(err, edge.ErrTooManyWrites)
 	}
 	json.NewEncoder(w).Encode(out)
 }
