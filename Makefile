@@ -5,7 +5,7 @@ SHELL := /bin/sh
 
 # The largest that the reference worker may be, in bytes after gzip -9. Its size decides how
 # long the first answer of a fresh isolate takes.
-SIZE_CEILING := 2400000
+SIZE_CEILING := 2750000
 
 WASM_FLAGS := -tags nethttpomithttp2 -ldflags="-s -w" -trimpath
 GO_JS      := GOOS=js GOARCH=wasm go build $(WASM_FLAGS)
@@ -26,8 +26,10 @@ run: ## serve a demo on http://localhost:8787, as a wasip1 module under wazero
 	$(GO_WASIP1) -o build/demo/demo.wasm ./wasmtest/demo
 	go build -o build/demo/serve ./wasmtest/serve
 	@test -s build/demo/secret || head -c 32 /dev/urandom | od -An -tx1 | tr -d ' \n' > build/demo/secret
-	@echo 'Open http://localhost:8787 and sign in with any name and the password "demo".'
-	@AUTH_SECRET="$${AUTH_SECRET:-$$(cat build/demo/secret)}" build/demo/serve -addr localhost:8787 build/demo/demo.wasm
+	@echo 'Open http://localhost:8787 and sign in with any name and the password "demo",'
+	@echo 'or, with AUTH_SESSION_STRATEGY=database, by a link that is shown here.'
+	@AUTH_SECRET="$${AUTH_SECRET:-$$(cat build/demo/secret)}" AUTH_STORE="$${AUTH_STORE:-build/demo/store}" \
+		build/demo/serve -addr localhost:8787 build/demo/demo.wasm
 
 worker: ## build the deployable worker in build/worker
 	@mkdir -p build/worker
@@ -59,7 +61,8 @@ conformance: bin/conformance-$(RUNTIME) ## serve the conformance app: RUNTIME=na
 
 .PHONY: bin/conformance-native bin/conformance-wazero bin/conformance-workerd
 bin/conformance-native:
-	go build -o $@ ./wasmtest/conformance
+	go build -o bin/conformance ./wasmtest/conformance
+	@cp wasmtest/conformance/native.sh $@
 
 bin/conformance-wazero:
 	@mkdir -p bin

@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -79,9 +80,15 @@ func freeAddr(t *testing.T) string {
 	return l.Addr().String()
 }
 
-// start runs a server until the test ends, and returns its process id once it says that it
-// listens.
-func start(t *testing.T, env []string, command string, args ...string) int {
+// A process is a server that is running.
+type process struct {
+	pid  int
+	kill func()        // ends it at once
+	said func() string // everything so far
+}
+
+// start runs a server until the test ends, and returns once it says that it listens.
+func start(t *testing.T, env []string, command string, args ...string) process {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	cmd := exec.CommandContext(ctx, command, args...)
@@ -94,15 +101,23 @@ func start(t *testing.T, env []string, command string, args ...string) int {
 		t.Fatal(err)
 	}
 	listening := make(chan struct{})
+	var mu sync.Mutex
 	var log strings.Builder
+	said := func() string {
+		mu.Lock()
+		defer mu.Unlock()
+		return log.String()
+	}
 	drained := make(chan struct{})
 	go func() {
 		defer close(drained)
-		said := false
+		ready := false
 		for lines := bufio.NewScanner(read); lines.Scan(); {
+			mu.Lock()
 			fmt.Fprintln(&log, lines.Text())
-			if !said && strings.HasPrefix(lines.Text(), "listening on ") {
-				said = true
+			mu.Unlock()
+			if !ready && strings.HasPrefix(lines.Text(), "listening on ") {
+				ready = true
 				close(listening)
 			}
 		}
@@ -118,40 +133,49 @@ func start(t *testing.T, env []string, command string, args ...string) int {
 		<-ended
 		<-drained
 		if t.Failed() {
-			t.Logf("%s said:\n%s", filepath.Base(command), log.String())
+			t.Logf("%s said:\n%s", filepath.Base(command), said())
 		}
 	})
+	kill := func() {
+		_ = cmd.Process.Kill() // it may have ended
+		<-ended
+	}
 	select {
 	case <-listening:
 	case <-ended:
 		<-drained
-		t.Fatalf("%s ended:\n%s", command, log.String())
+		t.Fatalf("%s ended:\n%s", command, said())
 	case <-time.After(time.Minute):
 		t.Fatalf("%s does not listen after a minute", command)
 	}
-	return cmd.Process.Pid
+	return process{cmd.Process.Pid, kill, said}
 }
 
 // demo starts the demo on a runtime, and gives its process id.
 func demo(t *testing.T, target, addr string, env []string) (pid int) {
 	t.Helper()
+	return run(t, "./demo", target, addr, env).pid
+}
+
+// run starts a program on a runtime.
+func run(t *testing.T, pkg, target, addr string, env []string) (p process) {
+	t.Helper()
 	dir := t.TempDir()
 	env = append(env, "ADDR="+addr, "AUTH_SECRET="+strings.Repeat("not-a-secret-", 3))
-	const pkg = "./demo"
 	switch target {
 	case "native":
-		pid = start(t, env, build(t, dir, "demo", pkg))
+		p = start(t, env, build(t, dir, "program", pkg))
 	case "wazero":
-		pid = start(t, env, build(t, dir, "serve", "./serve"), build(t, dir, "demo.wasm", pkg, "GOOS=wasip1", "GOARCH=wasm"))
+		p = start(t, env, build(t, dir, "serve", "./serve"), build(t, dir, "program.wasm", pkg, "GOOS=wasip1", "GOARCH=wasm"))
 	case "workerd":
 		build(t, dir, "app.wasm", pkg, "GOOS=js", "GOARCH=wasm")
 		for _, module := range []string{"worker.mjs", "program.mjs", "store.mjs"} {
 			copyFile(t, filepath.Join(dir, module), filepath.Join(worker, module))
 		}
 		copyFile(t, filepath.Join(dir, "wasm_exec.js"), filepath.Join(goroot(t), "lib", "wasm", "wasm_exec.js"))
-		pid = start(t, env, "node", filepath.Join(worker, "serve.mjs"), dir)
+		p = start(t, env, "node", filepath.Join(worker, "serve.mjs"), dir)
 	}
-	return pid
+	return p
 }
 
 func goroot(t *testing.T) string {

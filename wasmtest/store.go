@@ -10,15 +10,15 @@ import (
 	"github.com/edgeauth/edgeauth/kvadapter/memory"
 )
 
-var errNotAtomic = errors.New("this host has no store for edge.Atomic: wasmtest.Config.Store is no wasmtest.AtomicStore")
+var errNotAtomic = errors.New("this host has no store for edge.Atomic: wasmtest.Config.Store gives no wasmtest.AtomicStore")
 
 // store returns what stands behind a binding.
 func (m *Module) store(name abi.Store) (Store, error) {
-	switch {
-	case name.Atomic:
+	if name.Atomic {
 		return m.atomic(name)
-	case m.config.Store != nil:
-		return m.config.Store, nil
+	}
+	if m.config.Store != nil {
+		return m.config.Store(name.Binding, false), nil
 	}
 	return m.memory(name), nil
 }
@@ -27,7 +27,7 @@ func (m *Module) atomic(name abi.Store) (AtomicStore, error) {
 	if m.config.Store == nil {
 		return m.memory(name), nil
 	}
-	if store, ok := m.config.Store.(AtomicStore); ok {
+	if store, ok := m.config.Store(name.Binding, true).(AtomicStore); ok {
 		return store, nil
 	}
 	return nil, errNotAtomic

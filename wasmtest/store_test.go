@@ -41,12 +41,17 @@ func TestStore(t *testing.T) {
 	step("DELETE", "/kv?binding=A&key=k", "", 200, "")
 	step("DELETE", "/kv?binding=A&key=k", "", 200, "")
 	step("GET", "/kv?binding=A&key=k", "", 200, `"" false`)
-	step("GET", "/kv?binding=A", "", 502, "true memory: a key has")
+	step("GET", "/kv?binding=A", "", 502, "true edge: a key has")
+}
+
+// always gives one store for every binding.
+func always(s wasmtest.Store) func(string, bool) wasmtest.Store {
+	return func(string, bool) wasmtest.Store { return s }
 }
 
 func TestAtomicStore(t *testing.T) {
 	t.Parallel()
-	for name, config := range map[string]wasmtest.Config{"by default": {}, "of the host": {Store: memory.New(nil)}} {
+	for name, config := range map[string]wasmtest.Config{"by default": {}, "of the host": {Store: always(memory.New(nil))}} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			h := wasmtest.New(t, echo, config)
@@ -164,7 +169,7 @@ func TestStoreFailuresReachTheProgram(t *testing.T) {
 	}
 	call := func(store wasmtest.Store, query string, methods map[string]string, failure string) {
 		t.Helper()
-		h := wasmtest.New(t, echo, wasmtest.Config{Store: store, MaxInstances: 1})
+		h := wasmtest.New(t, echo, wasmtest.Config{Store: always(store), MaxInstances: 1})
 		for method, want := range methods {
 			status, body := do(t, h, method, "/kv?key=k&prefix=p&cursor=c&old=o"+query, strings.NewReader("v"))
 			if status != 502 || body != "false edge: "+want+": "+failure {
@@ -174,7 +179,7 @@ func TestStoreFailuresReachTheProgram(t *testing.T) {
 	}
 	store, atomic := new(broken), new(brokenAtomic)
 	call(store, "", kv, "disk full")
-	call(store, "&atomic=1", all, "this host has no store for edge.Atomic: wasmtest.Config.Store is no wasmtest.AtomicStore")
+	call(store, "&atomic=1", all, "this host has no store for edge.Atomic: wasmtest.Config.Store gives no wasmtest.AtomicStore")
 	call(atomic, "&atomic=1", all, "disk full")
 	slices.Sort(store.calls)
 	if want := []string{"delete k", "get k", "list p c", "put k v true"}; !slices.Equal(store.calls, want) {

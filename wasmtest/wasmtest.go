@@ -15,10 +15,10 @@ type Config struct {
 	// hands redirects to the program. It must be safe for concurrent use. Nil: every outbound request fails.
 	Transport http.RoundTripper
 
-	// Store stands behind every KV binding of the program, with keys as the program wrote them, and behind every
-	// Atomic binding too if it is an AtomicStore; if it isn't, calls of edge.Atomic fail.
-	// Nil: each binding has its own store in memory, which ends with the module.
-	Store Store
+	// Store gives what stands behind edge.KV(binding), or, with isAtomic, behind edge.Atomic(binding): then an
+	// AtomicStore, or every call fails. Keys are as the program wrote them, so two bindings that get one store share
+	// them. It is asked for every call. Nil: each binding has its own store in memory, which ends with the module.
+	Store func(binding string, isAtomic bool) Store
 
 	// Env is the whole environment of the program. Nil: empty.
 	Env map[string]string

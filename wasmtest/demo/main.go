@@ -1,9 +1,14 @@
 // Command demo is a small site with a sign-in, to be run by make run. Its form takes any
 // name with the password "demo"; with AUTH_IDP_ISSUER, AUTH_IDP_ID and AUTH_IDP_SECRET set,
 // an OpenID provider is offered, too. It is for trying things out, and for tests.
+//
+// With AUTH_SESSION_STRATEGY=database users and sessions are in the stores AUTH_KV and
+// AUTH_DO of the platform: for a native program in files, in the folder AUTH_STORE. The form
+// then takes an e-mail address, and the link that would be sent there is in the log.
 package main
 
 import (
+	"cmp"
 	"context"
 	"log"
 	"net/http"
@@ -11,15 +16,24 @@ import (
 
 	"github.com/edgeauth/edgeauth/core"
 	"github.com/edgeauth/edgeauth/edge"
+	"github.com/edgeauth/edgeauth/kvadapter"
 )
 
 func main() {
-	auth, err := core.New(core.Config{
+	config := core.Config{
 		Providers: providers(),
 		TrustHost: core.On,
 		Transport: edge.Transport,
 		Getenv:    edge.Getenv,
-	})
+	}
+	if database() {
+		sessions, records := edge.KV("AUTH_KV"), edge.Atomic("AUTH_DO")
+		if err := edge.Check(sessions, records); err != nil {
+			log.Fatal(err)
+		}
+		config.Adapter = kvadapter.New(sessions, kvadapter.Options{Atomic: records})
+	}
+	auth, err := core.New(config)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -32,8 +46,25 @@ func main() {
 	}))
 }
 
+func database() bool { return edge.Getenv("AUTH_SESSION_STRATEGY") == string(core.StrategyDatabase) }
+
 func providers() []core.Provider {
-	list := []core.Provider{core.Credentials{
+	list := []core.Provider{form()}
+	if edge.Getenv("AUTH_IDP_ISSUER") != "" {
+		list = append([]core.Provider{core.OAuth{ID: "idp", Name: "the local provider", OIDC: true}}, list...)
+	}
+	return list
+}
+
+// form is the provider that needs nobody else. A password makes no session in a database.
+func form() core.Provider {
+	if database() {
+		return core.Email{Name: "a link", Send: func(_ context.Context, m core.VerificationRequest) error {
+			log.Printf("the link for %s: %s", m.Identifier, m.URL)
+			return nil
+		}}
+	}
+	return core.Credentials{
 		Name: "a name",
 		Fields: []core.Field{
 			{Name: "username", Label: "Name", Autocomplete: "username", Required: true},
@@ -46,11 +77,7 @@ func providers() []core.Provider {
 			}
 			return &core.User{ID: "demo-" + name, Name: name, Email: name + "@example.com"}, nil
 		},
-	}}
-	if edge.Getenv("AUTH_IDP_ISSUER") != "" {
-		list = append([]core.Provider{core.OAuth{ID: "idp", Name: "the local provider", OIDC: true}}, list...)
 	}
-	return list
 }
 
 const page = `<!DOCTYPE html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
@@ -70,7 +97,8 @@ func home(auth *core.Auth, w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Cache-Control", "private, no-store")
 	content := `<p>You are signed out.</p><p><a href="/auth/signin">Sign in</a></p>`
 	if resp.Session != nil {
-		name := strings.NewReplacer("&", "&amp;", "<", "&lt;").Replace(resp.Session.User.Name)
+		user := resp.Session.User
+		name := strings.NewReplacer("&", "&amp;", "<", "&lt;").Replace(cmp.Or(user.Name, user.Email))
 		content = `<p>Signed in as <strong>` + name + `</strong>.</p>` +
 			`<p><a href="/auth/session">The session</a> · <a href="/auth/signout">Sign out</a></p>`
 	}

@@ -3,9 +3,9 @@
 //	GOOS=wasip1 GOARCH=wasm go build -buildmode=c-shared -o app.wasm ./app
 //	go run ./wasmtest/serve -addr localhost:8787 app.wasm
 //
-// The program has a store in memory that ends with the server, and may reach whatever the server can. Of the server's
-// environment it sees ADDR and the names that begin with AUTH_, CONF_ and EDGE_. ADDR also is the address to listen on
-// when -addr is not given. What the program logs goes to standard error.
+// The program's stores are those of package edge for a native program: files in the folder $AUTH_STORE, or, without it, in
+// memory until the server ends. It may reach whatever the server can. Of the server's environment it sees ADDR and the names that begin with AUTH_, CONF_ and EDGE_. ADDR also is the
+// address to listen on when -addr is not given. What the program logs goes to standard error.
 //
 // Serve prints "listening on http://ADDR" on standard output once the program serves. SIGINT and SIGTERM end it after the
 // requests it has; a second one ends it at once. When it can't serve it says why and exits with 1.
@@ -25,6 +25,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/edgeauth/edgeauth/edge"
 	"github.com/edgeauth/edgeauth/wasmtest"
 )
 
@@ -70,7 +71,7 @@ func serve(ctx context.Context, args, environ []string, stdout, stderr io.Writer
 		return err
 	}
 	defer listener.Close()
-	module, err := wasmtest.Open(ctx, flags.Arg(0), wasmtest.Config{Transport: transport(), Env: env, Log: stderr, MaxInstances: *instances})
+	module, err := wasmtest.Open(ctx, flags.Arg(0), wasmtest.Config{Transport: transport(), Store: store, Env: env, Log: stderr, MaxInstances: *instances})
 	if errors.Is(err, os.ErrNotExist) {
 		return fmt.Errorf("there is no file %s: build it with GOOS=wasip1 GOARCH=wasm go build -buildmode=c-shared -o %[1]s", flags.Arg(0))
 	}
@@ -95,6 +96,13 @@ func serve(ctx context.Context, args, environ []string, stdout, stderr io.Writer
 		cancel()
 	}
 	return errors.Join(err, module.Close())
+}
+
+func store(binding string, isAtomic bool) wasmtest.Store {
+	if isAtomic {
+		return edge.Atomic(binding)
+	}
+	return edge.KV(binding)
 }
 
 // public is the address as people type it: the host they asked for, with the port they got.
