@@ -158,6 +158,7 @@ type Cookies struct {
 	State             Cookie
 	Nonce             Cookie
 	WebAuthnChallenge Cookie
+	EmailCode         Cookie // not in the reference
 }
 
 // A Cookie is what an app may decide about one cookie.

@@ -39,7 +39,7 @@ func (c *sealedCookie) crossSite() *sealedCookie {
 
 // cookieSet is the handler's cookies for one scheme: protocol facts 49 and 50.
 type cookieSet struct {
-	session, callbackURL, csrf, pkce, state, nonce, challenge sealedCookie
+	session, callbackURL, csrf, pkce, state, nonce, challenge, emailCode sealedCookie
 }
 
 func newCookieSet(config *Config, secrets []string, secure bool) cookieSet {
@@ -76,6 +76,7 @@ func newCookieSet(config *Config, secrets []string, secure bool) cookieSet {
 		state:       check(prefix+"authjs.state", use.State),
 		nonce:       check(prefix+"authjs.nonce", use.Nonce),
 		challenge:   check(prefix+"authjs.challenge", use.WebAuthnChallenge),
+		emailCode:   check(prefix+"authjs.email-code", use.EmailCode),
 	}
 	if use.Nonce.MaxAge == 0 {
 		set.nonce.opts.MaxAge = 0 // the reference gives the nonce an Expires only
@@ -144,6 +145,7 @@ func (a *Auth) checkCookies() (errs []error) {
 		{"CSRFToken", &use.CSRFToken, &made.csrf}, {"PKCECodeVerifier", &use.PKCECodeVerifier, &made.pkce},
 		{"State", &use.State, &made.state}, {"Nonce", &use.Nonce, &made.nonce},
 		{"WebAuthnChallenge", &use.WebAuthnChallenge, &made.challenge},
+		{"EmailCode", &use.EmailCode, &made.emailCode},
 	} {
 		err := one.custom.check(one.made)
 		if other, taken := fields[one.made.name]; err == nil && taken {

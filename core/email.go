@@ -2,6 +2,7 @@ package core
 
 import (
 	"errors"
+	"net/http"
 	"strings"
 	"time"
 	"unicode"
@@ -31,46 +32,69 @@ func (x *exchange) sendLink() (reply, error) {
 	if err != nil || redirect != "" {
 		return reply{redirect: redirect}, err
 	}
-	token := ""
-	if p.GenerateToken == nil {
-		token = randomHex(32)
-	} else if token, err = p.GenerateToken(x.ctx); err != nil {
-		return reply{}, fail(ErrEmailSignIn, "GenerateToken failed", err)
+	m := VerificationRequest{
+		Identifier: address, Site: x.origin, Provider: x.provider.id, From: p.From, APIKey: p.APIKey,
+		Theme: x.config.Theme, Request: x.r, Transport: x.transport,
 	}
-	maxAge := p.MaxAge
-	if maxAge == 0 {
-		maxAge = defaultLinkMaxAge
+	if p.Code {
+		err = x.startCode(&m)
+	} else {
+		err = x.startLink(&m)
 	}
-	expires := x.now.Add(maxAge)
-	// Stored before it is sent: a link that arrives must work.
-	err = x.config.Adapter.CreateVerificationToken(x.ctx, VerificationToken{
-		Identifier: address, Token: hashHex(token + x.secretText), Expires: expires,
-	})
 	if err != nil {
-		return reply{}, fail(ErrAdapter, "createVerificationToken", err)
+		return reply{}, err
 	}
-	link := weburl.Query{{Name: "callbackUrl", Value: x.callbackURL}, {Name: "token", Value: token}, {Name: "email", Value: address}}
-	err = p.Send(x.ctx, VerificationRequest{
-		Identifier: address,
-		URL:        x.ownRedirectURI() + "?" + link.Encode(),
-		Token:      token,
-		Expires:    expires,
-		Provider:   x.provider.id,
-		Theme:      x.config.Theme,
-		Request:    x.r,
-	})
-	if err != nil {
+	if err := p.Send(x.ctx, m); err != nil {
 		return reply{}, fail(ErrEmailSignIn, "the message could not be sent", err)
 	}
-	sent := weburl.Query{{Name: "provider", Value: x.provider.id}, {Name: "type", Value: string(TypeEmail)}}
-	return reply{redirect: x.base + "/" + string(ActionVerifyRequest) + "?" + sent.Encode()}, nil
+	return reply{redirect: x.verifyRequestURL()}, nil
 }
 
-// emailCallback signs in whoever followed a link.
+func (x *exchange) verifyRequestURL() string {
+	sent := weburl.Query{{Name: "provider", Value: x.provider.id}, {Name: "type", Value: string(TypeEmail)}}
+	return x.base + "/" + string(ActionVerifyRequest) + "?" + sent.Encode()
+}
+
+// startLink stores a token before its link is sent: one that arrives must work.
+func (x *exchange) startLink(m *VerificationRequest) (err error) {
+	p := x.provider.email
+	if p.GenerateToken == nil {
+		m.Token = randomHex(32)
+	} else if m.Token, err = p.GenerateToken(x.ctx); err != nil {
+		return fail(ErrEmailSignIn, "GenerateToken failed", err)
+	}
+	m.Expires = x.now.Add(p.maxAge())
+	link := weburl.Query{{Name: "callbackUrl", Value: x.callbackURL}, {Name: "token", Value: m.Token}, {Name: "email", Value: m.Identifier}}
+	m.URL = x.ownRedirectURI() + "?" + link.Encode()
+	return x.storeToken(m.Identifier, hashHex(m.Token+x.secretText), m.Expires)
+}
+
+func (p *Email) maxAge() time.Duration {
+	if p.MaxAge == 0 {
+		return defaultLinkMaxAge
+	}
+	return p.MaxAge
+}
+
+func (x *exchange) storeToken(identifier, token string, expires time.Time) error {
+	t := VerificationToken{Identifier: identifier, Token: token, Expires: expires}
+	if err := x.config.Adapter.CreateVerificationToken(x.ctx, t); err != nil {
+		return fail(ErrAdapter, "createVerificationToken", err)
+	}
+	return nil
+}
+
+// emailCallback signs in whoever followed a link, or typed a code.
 func (x *exchange) emailCallback() (reply, error) {
+	if x.provider.email.Code {
+		return x.codeCallback()
+	}
 	token, address := x.queryText("token"), x.queryText("email")
 	if token == "" {
 		return reply{}, fail(ErrCallbackRoute, "the link has no token: it was opened by hand, or damaged on its way", nil)
+	}
+	if x.provider.email.Confirm && x.r.Method != http.MethodPost {
+		return x.confirmPage(), nil
 	}
 	invite, err := x.config.Adapter.UseVerificationToken(x.ctx, address, hashHex(token+x.secretText))
 	switch {
@@ -83,7 +107,12 @@ func (x *exchange) emailCallback() (reply, error) {
 	case address != "" && invite.Identifier != address:
 		return reply{}, fail(ErrVerification, "the link is another address's", nil)
 	}
-	user, account, err := x.emailUser(invite.Identifier)
+	return x.enterByEmail(invite.Identifier)
+}
+
+// enterByEmail signs in whoever has shown that an address is theirs.
+func (x *exchange) enterByEmail(address string) (reply, error) {
+	user, account, err := x.emailUser(address)
 	if err != nil {
 		return reply{}, err
 	}
