@@ -73,10 +73,11 @@ type AdapterSession struct {
 	Revision string
 }
 
-// A VerificationToken is the stored half of a sign-in link.
+// A VerificationToken is the stored half of a sign-in link, or a challenge that a passkey has yet
+// to answer.
 type VerificationToken struct {
-	Identifier string // the address
-	Token      string // SHA-256 of the link's token and the secret, hexadecimal
+	Identifier string // the address; of a challenge "webauthn:" and the provider's ID
+	Token      string // SHA-256 of the link's token and the secret, hexadecimal; of a challenge "challenge:" and the like
 	Expires    time.Time
 }
 
@@ -98,7 +99,8 @@ type adapterMethod struct {
 	has  bool
 }
 
-func (a *Adapter) emailMethods() []adapterMethod {
+// tokenMethods make a link, or a challenge, work once.
+func (a *Adapter) tokenMethods() []adapterMethod {
 	return []adapterMethod{
 		{"createVerificationToken", a.CreateVerificationToken != nil},
 		{"useVerificationToken", a.UseVerificationToken != nil},
@@ -114,6 +116,17 @@ func (a *Adapter) userMethods() []adapterMethod {
 		{"getUserByAccount", a.GetUserByAccount != nil},
 		{"updateUser", a.UpdateUser != nil},
 		{"linkAccount", a.LinkAccount != nil},
+	}
+}
+
+// passkeyMethods are those that passkeys need besides users, links and tokens.
+func (a *Adapter) passkeyMethods() []adapterMethod {
+	return []adapterMethod{
+		{"getAccount", a.GetAccount != nil},
+		{"createAuthenticator", a.CreateAuthenticator != nil},
+		{"getAuthenticator", a.GetAuthenticator != nil},
+		{"listAuthenticatorsByUserId", a.ListAuthenticatorsByUserID != nil},
+		{"updateAuthenticatorCounter", a.UpdateAuthenticatorCounter != nil},
 	}
 }
 

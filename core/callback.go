@@ -17,6 +17,8 @@ func (x *exchange) callback() (reply, error) {
 		return x.emailCallback()
 	case x.provider.login != nil && x.r.Method == http.MethodPost:
 		return x.credentialsCallback()
+	case x.provider.webauthn != nil && x.r.Method == http.MethodPost:
+		return x.provider.webauthn.routes.callback(x)
 	}
 	return reply{}, fail(ErrInvalidProvider, "this provider's callback is a POST", nil)
 }

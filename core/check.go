@@ -98,11 +98,19 @@ func (a *Auth) checkProviders() []error {
 			errs = append(errs, p.oauth.check()...)
 		case p.email != nil && p.email.Send == nil:
 			add(ErrInvalidProvider, "provider "+quoted+" has no Send function")
+		case p.email != nil && p.email.Check != nil:
+			if err := p.email.Check(*p.email); err != nil {
+				errs = append(errs, fail(ErrInvalidProvider, "provider "+quoted+" can't send", err))
+			}
 		case p.login != nil && p.login.Authorize == nil:
 			add(ErrMissingAuthorize, "provider "+quoted+" has no Authorize function")
+		case p.webauthn != nil && p.webauthn.routes == nil:
+			add(ErrInvalidProvider, "provider "+quoted+" can't verify anything: make it with passkey.New")
+		case p.webauthn != nil:
+			errs = append(errs, p.webauthn.routes.check(p.webauthn, quoted)...)
 		}
 	}
-	return errs
+	return append(errs, a.checkWebAuthn()...)
 }
 
 func (c *oauthClient) check() []error {
@@ -157,10 +165,11 @@ func (c *oauthClient) check() []error {
 
 // checkAdapter names what is missing for this configuration.
 func (a *Auth) checkAdapter() []error {
-	var hasEmail, hasCredentials, hasOthers bool
+	var hasEmail, hasCredentials, hasWebAuthn, hasOthers bool
 	for _, p := range a.providers {
 		hasEmail = hasEmail || p.email != nil
 		hasCredentials = hasCredentials || p.login != nil
+		hasWebAuthn = hasWebAuthn || p.webauthn != nil
 		hasOthers = hasOthers || p.login == nil
 	}
 	strategy := a.config.Session.Strategy
@@ -177,14 +186,19 @@ func (a *Auth) checkAdapter() []error {
 		switch {
 		case hasEmail:
 			return []error{fail(ErrMissingAdapter, "signing in by e-mail needs Config.Adapter", nil)}
+		case hasWebAuthn:
+			return []error{fail(ErrMissingAdapter, "signing in with passkeys needs Config.Adapter", nil)}
 		case strategy == StrategyDatabase:
 			return []error{fail(ErrMissingAdapter, "the database strategy needs Config.Adapter", nil)}
 		}
 		return nil
 	}
 	needed := adapter.userMethods()
-	if hasEmail {
-		needed = append(needed, adapter.emailMethods()...)
+	if hasEmail || hasWebAuthn {
+		needed = append(needed, adapter.tokenMethods()...)
+	}
+	if hasWebAuthn {
+		needed = append(needed, adapter.passkeyMethods()...)
 	}
 	if a.strategy == StrategyDatabase {
 		needed = append(needed, adapter.sessionMethods()...)

@@ -19,7 +19,8 @@
 //
 //	GET  /auth/signin              the sign-in page
 //	POST /auth/signin/{provider}   starts a sign-in
-//	GET  /auth/callback/{provider} ends it (POST for credentials)
+//	GET  /auth/callback/{provider} ends it (POST for credentials and passkeys)
+//	GET  /auth/webauthn-options/{provider} what to ask for a passkey
 //	GET  /auth/session             the session as JSON, or null; POST updates it
 //	GET  /auth/signout             asks; POST signs out
 //	GET  /auth/csrf                the CSRF token

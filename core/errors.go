@@ -12,39 +12,43 @@ type Kind string
 // The kinds of errors. Those of the first group are shown to the browser by name; every
 // other one is shown as "Configuration" and explained in the log only.
 const (
-	ErrAccessDenied          Kind = "AccessDenied"          // the signIn callback refused, or failed
-	ErrAccountNotLinked      Kind = "AccountNotLinked"      // the passkey's account belongs to another user
-	ErrCredentialsSignin     Kind = "CredentialsSignin"     // authorize found no user; Error.Code says more
-	ErrMissingCSRF           Kind = "MissingCSRF"           // the POST carried no valid CSRF token
-	ErrOAuthAccountNotLinked Kind = "OAuthAccountNotLinked" // the account or its address belongs to another user
-	ErrOAuthCallback         Kind = "OAuthCallbackError"    // the provider answered with an error
-	ErrVerification          Kind = "Verification"          // the e-mail link is unknown, used or expired
+	ErrAccessDenied          Kind = "AccessDenied"              // the signIn callback refused, or failed
+	ErrAccountNotLinked      Kind = "AccountNotLinked"          // the passkey's account belongs to another user
+	ErrCredentialsSignin     Kind = "CredentialsSignin"         // authorize found no user; Error.Code says more
+	ErrMissingCSRF           Kind = "MissingCSRF"               // the POST carried no valid CSRF token
+	ErrOAuthAccountNotLinked Kind = "OAuthAccountNotLinked"     // the account or its address belongs to another user
+	ErrOAuthCallback         Kind = "OAuthCallbackError"        // the provider answered with an error
+	ErrVerification          Kind = "Verification"              // the e-mail link is unknown, used or expired
+	ErrWebAuthnVerification  Kind = "WebAuthnVerificationError" // the passkey is unknown, or its answer not valid
 
-	ErrAdapter               Kind = "AdapterError"
-	ErrConflict              Kind = "Conflict"           // an adapter's answer to a write that would break one of its rules
-	ErrCallbackRoute         Kind = "CallbackRouteError" // anything else that failed in the callback route
-	ErrEmailSignIn           Kind = "EmailSignInError"
-	ErrErrorPageLoop         Kind = "ErrorPageLoop"
-	ErrEvent                 Kind = "EventError"
-	ErrInvalidCallbackURL    Kind = "InvalidCallbackUrl"
-	ErrInvalidCheck          Kind = "InvalidCheck" // a state, nonce or PKCE cookie is missing, foreign or wrong
-	ErrInvalidConfig         Kind = "InvalidConfig"
-	ErrInvalidEndpoints      Kind = "InvalidEndpoints"
-	ErrInvalidProvider       Kind = "InvalidProvider"
-	ErrJWTSession            Kind = "JWTSessionError"
-	ErrMissingAdapter        Kind = "MissingAdapter"
-	ErrMissingAdapterMethods Kind = "MissingAdapterMethods"
-	ErrMissingAuthorize      Kind = "MissingAuthorize"
-	ErrMissingSecret         Kind = "MissingSecret"
-	ErrOAuthProfileParse     Kind = "OAuthProfileParseError"
-	ErrOAuthSignIn           Kind = "OAuthSignInError" // the authorization URL could not be made
-	ErrPanic                 Kind = "Panic"            // a callback, hook or adapter method panicked
-	ErrRequestTooLarge       Kind = "RequestTooLarge"  // the body is over MaxBodyBytes
-	ErrSessionToken          Kind = "SessionTokenError"
-	ErrSignOut               Kind = "SignOutError"
-	ErrUnknownAction         Kind = "UnknownAction"
-	ErrUnsupportedStrategy   Kind = "UnsupportedStrategy"
-	ErrUntrustedHost         Kind = "UntrustedHost"
+	ErrAdapter                Kind = "AdapterError"
+	ErrConflict               Kind = "Conflict"           // an adapter's answer to a write that would break one of its rules
+	ErrCallbackRoute          Kind = "CallbackRouteError" // anything else that failed in the callback route
+	ErrDuplicateConditionalUI Kind = "DuplicateConditionalUI"
+	ErrEmailSignIn            Kind = "EmailSignInError"
+	ErrErrorPageLoop          Kind = "ErrorPageLoop"
+	ErrEvent                  Kind = "EventError"
+	ErrExperimentalFeature    Kind = "ExperimentalFeatureNotEnabled"
+	ErrInvalidCallbackURL     Kind = "InvalidCallbackUrl"
+	ErrInvalidCheck           Kind = "InvalidCheck" // a state, nonce, PKCE or challenge cookie is missing, foreign or wrong
+	ErrInvalidConfig          Kind = "InvalidConfig"
+	ErrInvalidEndpoints       Kind = "InvalidEndpoints"
+	ErrInvalidProvider        Kind = "InvalidProvider"
+	ErrJWTSession             Kind = "JWTSessionError"
+	ErrMissingAdapter         Kind = "MissingAdapter"
+	ErrMissingAdapterMethods  Kind = "MissingAdapterMethods"
+	ErrMissingAuthorize       Kind = "MissingAuthorize"
+	ErrMissingSecret          Kind = "MissingSecret"
+	ErrMissingAutocomplete    Kind = "MissingWebAuthnAutocomplete"
+	ErrOAuthProfileParse      Kind = "OAuthProfileParseError"
+	ErrOAuthSignIn            Kind = "OAuthSignInError" // the authorization URL could not be made
+	ErrPanic                  Kind = "Panic"            // a callback, hook or adapter method panicked
+	ErrRequestTooLarge        Kind = "RequestTooLarge"  // the body is over MaxBodyBytes
+	ErrSessionToken           Kind = "SessionTokenError"
+	ErrSignOut                Kind = "SignOutError"
+	ErrUnknownAction          Kind = "UnknownAction"
+	ErrUnsupportedStrategy    Kind = "UnsupportedStrategy"
+	ErrUntrustedHost          Kind = "UntrustedHost"
 )
 
 func (k Kind) Error() string { return "core: " + string(k) }
@@ -62,6 +66,7 @@ var browserKinds = [...]struct {
 	{ErrOAuthAccountNotLinked, ActionSignIn},
 	{ErrOAuthCallback, ActionSignIn},
 	{ErrVerification, ActionError},
+	{ErrWebAuthnVerification, ActionError},
 }
 
 // An Error is every error this package returns or logs.

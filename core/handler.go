@@ -19,6 +19,9 @@ func (a *Auth) Handle(r *http.Request) *Response {
 	if err != nil {
 		return a.refuse(err)
 	}
+	if resp := x.clientFile(); resp != nil {
+		return resp
+	}
 	if err := x.checkCallbackURL(); err != nil {
 		return x.failed(err, x.misconfigured)
 	}
@@ -86,6 +89,11 @@ func (x *exchange) dispatch() (reply, error) {
 			return x.signOutPage(), nil
 		case ActionVerifyRequest:
 			return x.verifyRequestPage(), nil
+		case ActionWebAuthn:
+			if x.provider != nil && x.provider.webauthn != nil {
+				return x.provider.webauthn.routes.options(x)
+			}
+			return reply{}, fail(ErrInvalidProvider, "the webauthn-options route was called without a provider of that type", nil)
 		}
 		return reply{}, x.unknownAction()
 	}

@@ -75,6 +75,11 @@ func (x *exchange) register(profile *User, account *Account) (*login, error) {
 // linkNew links an account to the user who was just made for it. If that fails, or panics, the
 // user goes again: nobody could sign in as that user, nor with the address, which would be taken.
 func (x *exchange) linkNew(user *User, account *Account, profile *User) error {
+	return x.orDelete(user, func() error { return x.link(user, account, profile, true) })
+}
+
+// orDelete deletes a new user again if linking fails or panics.
+func (x *exchange) orDelete(user *User, link func() error) error {
 	linked := false
 	defer func() {
 		if linked || x.config.Adapter.DeleteUser == nil {
@@ -84,35 +89,52 @@ func (x *exchange) linkNew(user *User, account *Account, profile *User) error {
 			x.logError(fail(ErrAdapter, "deleteUser: a user without an account stays", err))
 		}
 	}()
-	err := x.link(user, account, profile, true)
+	err := link()
 	linked = err == nil
 	return err
 }
 
 // link stores an account and tells of it, and first of its user if it is a new one.
 func (x *exchange) link(user *User, account *Account, profile *User, isNewUser bool) error {
+	kept, err := x.keepAccount(user, account)
+	if err != nil {
+		return err
+	}
+	x.tellLinked(user, kept, profile, isNewUser)
+	return nil
+}
+
+// keepAccount stores an account, and gives what it stored.
+func (x *exchange) keepAccount(user *User, account *Account) (*Account, error) {
 	account.UserID = user.ID
 	kept := *account
-	if choose := x.provider.oauth.Account; choose != nil {
-		kept = choose(*account)
+	if x.provider.oauth != nil && x.provider.oauth.Account != nil {
+		kept = x.provider.oauth.Account(*account)
 		kept.Provider, kept.ProviderAccountID, kept.Type, kept.UserID = account.Provider, account.ProviderAccountID, account.Type, user.ID
 	} else {
 		kept.Extra, kept.ExpiresIn = nil, 0
 	}
 	err := x.config.Adapter.LinkAccount(x.ctx, kept)
 	if errors.Is(err, ErrConflict) {
-		return fail(ErrOAuthAccountNotLinked, "the account has just been linked to another user", err)
+		kind := ErrOAuthAccountNotLinked
+		if x.provider.webauthn != nil {
+			kind = ErrAccountNotLinked
+		}
+		return nil, fail(kind, "the account has just been linked to another user", err)
 	}
 	if err != nil {
-		return fail(ErrAdapter, "linkAccount", err)
+		return nil, fail(ErrAdapter, "linkAccount", err)
 	}
+	return &kept, nil
+}
+
+func (x *exchange) tellLinked(user *User, kept *Account, profile *User, isNewUser bool) {
 	x.emit("createUser", isNewUser && x.config.Events.CreateUser != nil, func() error {
 		return x.config.Events.CreateUser(x.ctx, UserEvent{User: user})
 	})
 	x.emit("linkAccount", x.config.Events.LinkAccount != nil, func() error {
-		return x.config.Events.LinkAccount(x.ctx, LinkAccountEvent{User: user, Account: &kept, Profile: profile})
+		return x.config.Events.LinkAccount(x.ctx, LinkAccountEvent{User: user, Account: kept, Profile: profile})
 	})
-	return nil
 }
 
 // enter starts a session for a user, and ends the one that the browser had: each sign-in has

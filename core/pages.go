@@ -33,11 +33,16 @@ func (x *exchange) signInPage() (reply, error) {
 		p.CallbackURL = asked // shown as it was asked for, and decided on when it comes back (fact 112)
 	}
 	for _, one := range x.providers {
+		if one.webauthn != nil {
+			p.Script = one.webauthn.routes.script
+		}
 		if shown, ok := x.pageProvider(one); ok {
 			p.Providers = append(p.Providers, shown)
 		}
 	}
-	return x.html(http.StatusOK, p.HTML()), nil
+	out := x.html(http.StatusOK, p.HTML())
+	out.csp = p.ContentSecurityPolicy()
+	return out, nil
 }
 
 // pageProvider is a provider as the sign-in page shows it, if it shows it.
@@ -55,6 +60,8 @@ func (x *exchange) pageProvider(p *provider) (page.Provider, bool) {
 			out.Fields = append(out.Fields, page.Field(f))
 		}
 		return out, len(out.Fields) > 0
+	case p.webauthn != nil:
+		return p.webauthn.routes.form(x, p), true
 	}
 	return out, true
 }
@@ -72,6 +79,20 @@ func (x *exchange) verifyRequestPage() reply {
 		return reply{redirect: custom + x.search()}
 	}
 	p := page.VerifyRequest{Theme: x.theme(), Origin: x.origin, Host: x.host()}
+	asked := x.Auth.provider(x.queryText("provider"))
+	if asked != nil && asked.email != nil && asked.email.Code {
+		if address, _ := x.askedCode(asked.id); address != "" {
+			p.CodeAction, p.CSRFToken = x.base+"/"+string(ActionCallback)+"/"+asked.id, x.csrfToken
+			p.IsWrong = x.queryText("error") != ""
+		}
+	}
+	return x.html(http.StatusOK, p.HTML())
+}
+
+// confirmPage asks whoever opened a sign-in link to press a button, which scanners don't. Its
+// form repeats the link's query.
+func (x *exchange) confirmPage() reply {
+	p := page.Confirm{Theme: x.theme(), Host: x.host(), Action: x.requestURL()}
 	return x.html(http.StatusOK, p.HTML())
 }
 

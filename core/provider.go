@@ -19,7 +19,8 @@ const (
 	TypeWebAuthn    ProviderType = "webauthn"
 )
 
-// A Provider is one way to sign in: an [OAuth], [Email] or [Credentials] value. The set is closed.
+// A Provider is one way to sign in: an [OAuth], [Email], [Credentials] or [WebAuthn] value. The set is
+// closed.
 type Provider interface {
 	describe() (id, name string, kind ProviderType)
 }
@@ -129,11 +130,29 @@ type Email struct {
 	ID   string // empty: "email"
 	Name string // shown on the button; empty: "Email"
 
-	// MaxAge is how long a link works. Zero: 24 hours, as in the reference.
+	// MaxAge is how long a link works. Zero: 24 hours, as in the reference. A code works for 15
+	// minutes at most.
 	MaxAge time.Duration
+
+	// Confirm makes the link lead to a button, and only that signs in. Some mail programs and
+	// most scanners open every link that a message has, and would use it up.
+	Confirm bool
+
+	// Code sends six digits to type in instead of a link. They work once, in the browser that
+	// asked for them, and five may be tried. Who can ask for any number of messages to an address
+	// can guess five times for each: limit how many are sent, in the signIn callback.
+	Code bool
+
+	// From is the sender, an address or "Name <address>", and APIKey the mail service's key, if
+	// Send needs them. APIKey empty: the variable AUTH_<ID>_KEY.
+	From, APIKey string
 
 	// Send delivers the message. Required.
 	Send func(ctx context.Context, m VerificationRequest) error
+
+	// Check finds what Send will miss; New reports it. It gets the provider with its defaults.
+	// Nil: nothing.
+	Check func(p Email) error
 
 	// GenerateToken makes the token in the link. Nil: 32 random bytes as hexadecimal text.
 	GenerateToken func(ctx context.Context) (string, error)
@@ -145,12 +164,17 @@ type Email struct {
 // A VerificationRequest is one sign-in link to send.
 type VerificationRequest struct {
 	Identifier string // the address, normalized
-	URL        string // the link
-	Token      string // the token in the link, for those who make a link of their own
+	Site       string // the origin of the site, which somebody wants to sign in to
+	URL        string // the link; empty if there is a code
+	Code       string // six digits to type in; empty if there is a link
+	Token      string // the token in the link, for those who make a link of their own; or the code
 	Expires    time.Time
 	Provider   string // the provider's ID
+	From       string // as the provider has it
+	APIKey     string // likewise
 	Theme      Theme
 	Request    *http.Request
+	Transport  http.RoundTripper // the Config's, to reach a mail service with
 }
 
 func (p Email) describe() (string, string, ProviderType) { return p.ID, p.Name, TypeEmail }
@@ -180,6 +204,50 @@ type Field struct {
 
 func (p Credentials) describe() (string, string, ProviderType) { return p.ID, p.Name, TypeCredentials }
 
+// WebAuthn signs in with passkeys and security keys. It needs an [Adapter] and
+// Experimental.EnableWebAuthn. Package passkey makes it; a value made otherwise does nothing.
+type WebAuthn struct {
+	ID   string // empty: "webauthn"; of passkey.New: "passkey"
+	Name string // shown on the button; empty: "WebAuthn"; of passkey.New: "Passkey"
+
+	RelyingParty RelyingParty
+	Fields       []Field // inputs of the form on the sign-in page, in order; nil: an e-mail address
+
+	// ConditionalUI offers passkeys in the field's autofill as soon as the sign-in page is there.
+	// A field's Autocomplete must then contain "webauthn". Auto: on; of several providers only one
+	// can have it.
+	ConditionalUI Toggle
+
+	// Timeout is how long a browser lets somebody take. Zero: 5 minutes.
+	Timeout time.Duration
+
+	// UserVerification and ResidentKey are "required", "preferred" or "discouraged" (Web
+	// Authentication, level 3, sections 5.8.6 and 5.4.6). Empty: "required".
+	UserVerification string // if "required", an answer without it is refused
+	ResidentKey      string // unless "required", options for a known address list its credentials
+	Attachment       string // "platform" or "cross-platform"; empty: either
+
+	// Algorithms are those of new keys, by their COSE numbers, the preferred one first; of
+	// passkey.New: -8 (Ed25519), -7 (ES256) and -257 (RS256). Required.
+	Algorithms []int64
+
+	// UserInfo finds out, for somebody who is not signed in, who the options are for: a stored user
+	// (exists), a user to be made, or nil if the request doesn't say. It must change nothing. Nil:
+	// whoever the query's email belongs to, else a new user with that address.
+	UserInfo func(ctx context.Context, r *http.Request) (user *User, exists bool, err error)
+
+	routes *webAuthnRoutes
+}
+
+// A RelyingParty is the site as authenticators know it.
+type RelyingParty struct {
+	ID      string   // the domain that passkeys are bound to; empty: the site's host without its port
+	Name    string   // what people see; empty: the site's host
+	Origins []string // where answers may come from, compared exactly; empty: the site's origin
+}
+
+func (p WebAuthn) describe() (string, string, ProviderType) { return p.ID, p.Name, TypeWebAuthn }
+
 // provider is a configured provider with what requests need of it worked out.
 type provider struct {
 	id, name string
@@ -187,6 +255,7 @@ type provider struct {
 	oauth    *oauthClient // for TypeOAuth and TypeOIDC
 	email    *Email
 	login    *Credentials
+	webauthn *WebAuthn
 }
 
 func newProvider(p Provider, proxy string, getenv func(string) string) *provider {
@@ -198,10 +267,15 @@ func newProvider(p Provider, proxy string, getenv func(string) string) *provider
 		out.name = or(name, id)
 	case Email:
 		out.id, out.name = or(id, "email"), or(name, "Email")
+		p.ID = out.id
+		p.APIKey = or(p.APIKey, getenv(providerVariable(p.ID, "KEY")))
 		out.email = &p
 	case Credentials:
 		out.id, out.name = or(id, "credentials"), or(name, "Credentials")
 		out.login = &p
+	case WebAuthn:
+		out.id, out.name = or(id, "webauthn"), or(name, "WebAuthn")
+		out.webauthn = p.withDefaults()
 	}
 	return out
 }

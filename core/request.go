@@ -27,11 +27,14 @@ const (
 	ActionVerifyRequest Action = "verify-request"
 	ActionError         Action = "error"
 	ActionWebAuthn      Action = "webauthn-options"
+	ActionClient        Action = "client.mjs"  // the browser's module, see core/client
+	ActionClientTypes   Action = "client.d.ts" // its declarations
 )
 
 var actions = [...]Action{
 	ActionProviders, ActionSession, ActionCSRF, ActionSignIn, ActionSignOut,
 	ActionCallback, ActionVerifyRequest, ActionError, ActionWebAuthn,
+	ActionClient, ActionClientTypes,
 }
 
 // IsAction reports whether a path segment is an action of this package.

@@ -3,7 +3,7 @@ package core
 // signIn answers POST signin: it sends the browser to the provider, or a link to an address.
 func (x *exchange) signIn() (reply, error) {
 	switch {
-	case x.provider == nil || x.provider.login != nil:
+	case x.provider == nil || x.provider.login != nil || x.provider.webauthn != nil:
 		return reply{redirect: x.base + "/" + string(ActionSignIn)}, nil
 	case x.provider.email != nil:
 		return x.sendLink()

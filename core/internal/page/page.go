@@ -2,8 +2,8 @@
 // HTML method; the package knows nothing of the rest of the project.
 //
 // What a page says and which forms it has is what @auth/core 0.41 sends (testdata/reference.json), so that a client or a test
-// made for it finds everything. The looks are our own. A page is complete in itself: no script, no request to anywhere but for
-// the configured logo, and a Content-Security-Policy under which nothing else could run.
+// made for it finds everything. The looks are our own. A page is complete in itself: no script but the one that passkeys need,
+// no request to anywhere else but for the configured logo, and a Content-Security-Policy under which nothing else could run.
 package page
 
 // Theme is the look of a page. Its values come from the configuration; one that is of no use, or could end the style sheet it

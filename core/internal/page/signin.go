@@ -1,6 +1,9 @@
 package page
 
-import "unicode/utf8"
+import (
+	"time"
+	"unicode/utf8"
+)
 
 // SignIn is the sign-in page: a form for each provider.
 type SignIn struct {
@@ -17,7 +20,12 @@ type SignIn struct {
 	Email string
 	// Providers are in the order of the page.
 	Providers []Provider
+	// Script is what the forms of WebAuthn providers need: PasskeyScript. "": none.
+	Script Script
 }
+
+// A Script is one of this package's.
+type Script = markup
 
 // Kind says what form a provider has.
 type Kind int
@@ -26,7 +34,7 @@ const (
 	OAuth       Kind = iota // a button
 	Email                   // an address and a button
 	Credentials             // Fields and a button; nothing if there are no Fields
-	WebAuthn                // the same, for a script to act on; there is none on the page
+	WebAuthn                // Fields and a button, for a script that comes with the page
 )
 
 // Provider is one way to sign in.
@@ -40,6 +48,14 @@ type Provider struct {
 	Fields []Field
 	// BrandColor, written as #rgb or #rrggbb, is behind the initial on an OAuth provider's button. Anything else: neutral.
 	BrandColor string
+
+	// Options is the URL that WebAuthn asks what to ask the browser for.
+	Options string
+	// Registers makes the form of WebAuthn one that adds a passkey to whoever is signed in.
+	Registers bool
+	// Autofill is how long a challenge may wait for WebAuthn's passkeys to be picked in a field. 0: they aren't
+	// offered there.
+	Autofill time.Duration
 }
 
 // Field is a labelled input element.
@@ -63,17 +79,25 @@ func (s SignIn) HTML() []byte {
 	for i := range s.Providers {
 		p := &s.Providers[i]
 		switch {
-		case p.Kind >= Credentials && len(p.Fields) == 0:
+		case p.Kind == Credentials && len(p.Fields) == 0:
 			continue
 		case previous != nil && (p.Kind != OAuth || previous.Kind != OAuth):
 			w.html(`<hr>`)
 		}
-		if p.Kind == OAuth {
+		switch p.Kind {
+		case OAuth:
 			s.button(w, p)
-		} else {
+		case WebAuthn:
+			s.passkey(w, p, previous == nil)
+		default:
 			s.form(w, p, previous == nil)
 		}
 		previous = p
+	}
+	if s.Script != "" {
+		w.html(`<script>`)
+		w.html(s.Script)
+		w.html(`</script>`)
 	}
 	return w.end()
 }

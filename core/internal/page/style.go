@@ -34,7 +34,9 @@ form + form { margin-top: 12px; }
 hr { display: grid; place-content: center; height: 0; margin: 32px 0; border: 0; border-top: 1px solid var(--line); overflow: visible; color: var(--muted); }
 hr::after { content: "or"; padding: 0 12px; background: var(--card); font-size: 14px; line-height: 1; }
 hr + form { margin-top: 0; }
+hr:has(+ [hidden]), [hidden]:first-of-type + noscript + hr { display: none; }
 .error { margin-top: 24px; padding: 12px 16px; background: var(--error-card); border: 1px solid var(--error-line); border-radius: 10px; text-align: left; }
+form .error { margin: 0 0 16px; }
 .error p { margin: 0; color: var(--error); font-size: 15px; }
 .field { margin-bottom: 16px; }
 .hidden { display: none; }
