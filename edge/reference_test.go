@@ -46,8 +46,8 @@ func TestReferenceWorkerKeepsSessions(t *testing.T) {
 	if got := w.records(); !slices.Equal(got, want) {
 		t.Errorf("the objects have records of %q, want %q", got, want)
 	}
-	if got := w.copies(); !slices.Equal(got, []string{"session"}) {
-		t.Errorf("KV has %q, want one session", got)
+	if got := w.copies(); !slices.Equal(got, []string{"copy"}) {
+		t.Errorf("KV has %q, want the copy of one session", got)
 	}
 
 	w.stop()

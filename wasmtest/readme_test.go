@@ -2,10 +2,12 @@ package wasmtest_test
 
 import (
 	"io"
+	"io/fs"
 	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 )
@@ -90,4 +92,60 @@ func curl(t *testing.T, addr string, args []string) string {
 	_ = resp.Header.Write(&out)
 	_, _ = io.Copy(&out, resp.Body)
 	return out.String()
+}
+
+// TestTestingGuide runs the test of TESTING.md as somebody's own, on the reference worker.
+func TestTestingGuide(t *testing.T) {
+	t.Parallel()
+	raw, err := os.ReadFile("TESTING.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	source := strings.Replace(block(t, string(raw), "go"), `"./cmd/auth"`, `"`+modulePath+`/edge/worker"`, 1)
+	folder, err := os.MkdirTemp("testdata", "guide") // inside of the module, which has what it imports
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(folder) })
+	if err := os.WriteFile(filepath.Join(folder, "app_test.go"), []byte(source), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	out, err := exec.Command("go", "test", "-v", "./"+folder).CombinedOutput()
+	if err != nil || !strings.Contains(string(out), "--- PASS: TestNobodyIsSignedIn") {
+		t.Errorf("%v\n%s", err, out)
+	}
+}
+
+const modulePath = "github.com/edgeauth/edgeauth"
+
+// TestLinks follows the links of every page to files of the project.
+func TestLinks(t *testing.T) {
+	t.Parallel()
+	link := regexp.MustCompile(`\]\(([^)#]+)[^)]*\)`)
+	pages, links := 0, 0
+	err := filepath.WalkDir("..", func(path string, entry fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if name := entry.Name(); entry.IsDir() && path != ".." && (name == "node_modules" || name == "build" || name == "bin" || strings.HasPrefix(name, ".")) {
+			return filepath.SkipDir
+		}
+		if filepath.Ext(path) != ".md" {
+			return nil
+		}
+		pages++
+		text, err := os.ReadFile(path)
+		for _, found := range link.FindAllStringSubmatch(string(text), -1) {
+			if to := found[1]; !strings.Contains(to, "://") {
+				links++
+				if _, err := os.Stat(filepath.Join(filepath.Dir(path), to)); err != nil {
+					t.Errorf("%s: %v", path, err)
+				}
+			}
+		}
+		return err
+	})
+	if err != nil || pages < 5 || links < 20 {
+		t.Errorf("%d pages with %d links: %v", pages, links, err)
+	}
 }
