@@ -1,0 +1,7 @@
+export default {
+  server: {
+    proxy: {
+      "^/auth/": { target: "https://edge.example", changeOrigin: true, xfwd: true },
+    },
+  },
+}
