@@ -27,6 +27,7 @@
 //	GET  /auth/providers           the configured providers
 //	GET  /auth/error               the error page
 //	GET  /auth/verify-request      the page after an e-mail was sent
+//	GET  /auth/client.mjs          the browser's module, with client.d.ts beside it
 //
 // # Platforms
 //
