@@ -139,12 +139,18 @@ func asInt(item []byte) (int64, bool) {
 	return 0, false
 }
 
-func asBytes(item []byte) ([]byte, bool) {
-	major, _, content, err := cutHead(item)
-	return content, err == nil && major == majorBytes
-}
+func asBytes(item []byte) ([]byte, bool) { return content(item, majorBytes) }
 
 func asText(item []byte) (string, bool) {
-	major, _, content, err := cutHead(item)
-	return string(content), err == nil && major == majorText
+	text, ok := content(item, majorText)
+	return string(text), ok
+}
+
+// content gives nothing if the string is of the other kind, for callers who don't ask.
+func content(item []byte, kind byte) ([]byte, bool) {
+	major, _, rest, err := cutHead(item)
+	if err != nil || major != kind {
+		return nil, false
+	}
+	return rest, true
 }

@@ -250,6 +250,14 @@ func TestRegistration(t *testing.T) {
 			r["attestationObject"] = base64.RawURLEncoding.EncodeToString(raw)
 		})
 	})
+	check("fmt is text", passkey.ErrAttestation, func(d device) []byte {
+		d.Attests = true
+		return replaced(d.t, d.create(nil), func(_, r map[string]any) {
+			raw, _ := base64.RawURLEncoding.DecodeString(r["attestationObject"].(string))
+			raw = bytes.Replace(raw, []byte("\x63fmt\x66packed"), []byte("\x63fmt\x46packed"), 1)
+			r["attestationObject"] = base64.RawURLEncoding.EncodeToString(raw)
+		})
+	})
 	t.Run("alg is one of pubKeyCredParams", func(t *testing.T) {
 		t.Parallel()
 		c := ceremony(challengeOf("registration"))
