@@ -2,9 +2,11 @@ package core
 
 import (
 	"errors"
+	"slices"
 	"strings"
 
 	"github.com/edgeauth/edgeauth/core/internal/weburl"
+	"github.com/go-jose/go-jose/v4"
 )
 
 // minSecretLength is the contract's minimum for a secret, in characters.
@@ -127,6 +129,9 @@ func (c *oauthClient) check() []error {
 	if c.ClientAuth == ClientSecretJWT && c.ClientSecret != "" && len(c.ClientSecret) < minHMACKey {
 		add(ErrInvalidProvider, "ClientSecret is shorter than the 32 bytes that client_secret_jwt needs: get a longer one, or use another ClientAuth")
 	}
+	if c.unprepared != nil {
+		return append(errs, fail(ErrInvalidEndpoints, `provider "`+c.ID+`"`, c.unprepared))
+	}
 	if c.Issuer == "" {
 		if c.OIDC {
 			add(ErrInvalidEndpoints, "no issuer: set Issuer or "+providerVariable(c.ID, "ISSUER"))
@@ -135,7 +140,7 @@ func (c *oauthClient) check() []error {
 		}
 	}
 	for _, e := range [...]struct{ name, url string }{
-		{"Issuer", c.Issuer}, {"Authorization", c.Authorization.URL}, {"Token", c.Token.URL}, {"UserInfo", c.UserInfo.URL},
+		{"Issuer", c.Issuer}, {"WellKnown", c.WellKnown}, {"Authorization", c.Authorization.URL}, {"Token", c.Token.URL}, {"UserInfo", c.UserInfo.URL},
 	} {
 		if e.url == "" {
 			continue
@@ -152,6 +157,9 @@ func (c *oauthClient) check() []error {
 		}
 	default:
 		add(ErrInvalidProvider, `unknown ClientAuth "`+string(c.ClientAuth)+`"`)
+	}
+	if c.IDTokenAlg != "" && c.IDTokenAlg != string(jose.HS256) && !slices.Contains(asymmetric[:], jose.SignatureAlgorithm(c.IDTokenAlg)) {
+		add(ErrInvalidProvider, `unknown IDTokenAlg "`+c.IDTokenAlg+`"`)
 	}
 	for _, check := range c.Checks {
 		switch check {

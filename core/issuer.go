@@ -2,9 +2,12 @@ package core
 
 import (
 	"context"
+	"encoding/base64"
 	"encoding/json"
 	"errors"
+	"maps"
 	"net/http"
+	"net/url"
 	"strings"
 	"time"
 
@@ -39,7 +42,8 @@ type server struct {
 // keys are a provider's signing keys (RFC 7517).
 type keys struct {
 	jose.JSONWebKeySet
-	at time.Time
+	issuers map[string]string // by key id: whose tokens the key may sign, if the provider tells
+	at      time.Time
 }
 
 // callbackServer is the server that answers the callback's requests: discovered, unless the
@@ -53,8 +57,8 @@ func (x *exchange) callbackServer(c *oauthClient) (*server, error) {
 		}
 		s = *found
 	}
-	s.TokenEndpoint = or(c.Token.URL, s.TokenEndpoint)
-	s.UserInfoEndpoint = or(c.UserInfo.URL, s.UserInfoEndpoint)
+	s.TokenEndpoint = c.Token.or(s.TokenEndpoint)
+	s.UserInfoEndpoint = c.UserInfo.or(s.UserInfoEndpoint)
 	if s.TokenEndpoint == "" || s.UserInfoEndpoint == "" {
 		return nil, fail(ErrCallbackRoute, "the provider's discovery document lacks a token or userinfo endpoint", nil)
 	}
@@ -73,7 +77,7 @@ func (x *exchange) discover(c *oauthClient) (*server, error) {
 	}
 	document := *issuer
 	document.Path = strings.ReplaceAll(issuer.Path+"/.well-known/openid-configuration", "//", "/")
-	status, raw, err := x.fetch(http.MethodGet, document.String(), http.Header{"Accept": {typeJSON}}, "")
+	status, raw, err := x.fetch(http.MethodGet, or(c.WellKnown, document.String()), http.Header{"Accept": {typeJSON}}, "")
 	if err != nil {
 		return nil, fail(ErrCallbackRoute, "the provider's discovery document can't be fetched", err)
 	}
@@ -84,7 +88,7 @@ func (x *exchange) discover(c *oauthClient) (*server, error) {
 	if err := decodeJSON(raw, s); err != nil {
 		return nil, fail(ErrCallbackRoute, "the provider's discovery document is not a JSON object of the expected form", nil)
 	}
-	if named, ok := weburl.Parse(s.Issuer); !ok || named.String() != issuer.String() {
+	if named, ok := weburl.Parse(s.Issuer); (!ok || named.String() != issuer.String()) && !c.isTenant(s.Issuer) {
 		return nil, fail(ErrCallbackRoute, "the provider's discovery document is another issuer's", nil)
 	}
 	for _, endpoint := range [...]string{s.AuthorizationEndpoint, s.TokenEndpoint, s.UserInfoEndpoint, s.JWKSURI} {
@@ -94,6 +98,46 @@ func (x *exchange) discover(c *oauthClient) (*server, error) {
 	}
 	c.discovered.Store(s)
 	return s, nil
+}
+
+// or gives the endpoint's URL with its parameters, or the one that was found with them.
+func (e *Endpoint) or(found string) string {
+	text := or(e.URL, found)
+	if u, err := url.Parse(text); err == nil && len(e.Params) > 0 {
+		query := u.Query()
+		maps.Copy(query, e.Params)
+		u.RawQuery = query.Encode()
+		text = u.String()
+	}
+	return text
+}
+
+// tenantID stands for the name of a tenant in TenantIssuer.
+const tenantID = "{tenantid}"
+
+// isTenant reports whether an issuer is that of a tenant of this server, or of all of them.
+func (c *oauthClient) isTenant(issuer string) bool {
+	before, after, found := strings.Cut(c.TenantIssuer, tenantID)
+	rest, isBefore := strings.CutPrefix(issuer, before)
+	tenant, isAfter := strings.CutSuffix(rest, after)
+	return found && isBefore && isAfter && tenant != "" && !strings.Contains(tenant, "/")
+}
+
+// ofTenant gives the server as the tenant of an ID token has it. The token is yet to be
+// checked: whatever tenant it names, its issuer and its key must then be that tenant's.
+func (s *server) ofTenant(idToken string) *server {
+	if !strings.Contains(s.Issuer, tenantID) {
+		return s
+	}
+	var claims struct{ Tid string }
+	if parts := strings.Split(idToken, "."); len(parts) == 3 {
+		if raw, err := base64.RawURLEncoding.DecodeString(parts[1]); err == nil {
+			_ = json.Unmarshal(raw, &claims) // no tenant's name makes no tenant's issuer
+		}
+	}
+	tenant := *s
+	tenant.Issuer = strings.ReplaceAll(s.Issuer, tenantID, claims.Tid)
+	return &tenant
 }
 
 // fetch makes one request to a provider. Redirects are not followed.
@@ -117,14 +161,19 @@ func (x *exchange) fetch(method, url string, header http.Header, body string) (s
 }
 
 // asymmetric are the algorithms with which an ID token may be signed. HMAC is not one of
-// them: its key would be the client secret, or in an attack the provider's public key.
+// them: its key would be the client secret, or in an attack the provider's public key. Only a
+// configuration that names HS256 for the one algorithm has it, and the secret is then the key.
 var asymmetric = [...]jose.SignatureAlgorithm{
 	jose.RS256, jose.RS384, jose.RS512, jose.PS256, jose.PS384, jose.PS512,
 	jose.ES256, jose.ES384, jose.ES512, jose.EdDSA,
 }
 
-// signingAlgs are those of the provider's algorithms that are accepted; RS256 without a list.
-func (s *server) signingAlgs() (algs []string) {
+// signingAlgs are those of the provider's algorithms that are accepted: the only one that the
+// configuration names, else those of the list, RS256 without one.
+func (s *server) signingAlgs(only string) (algs []string) {
+	if only != "" {
+		return []string{only}
+	}
 	var advertised []string
 	if json.Unmarshal(s.SigningAlgs, &advertised) != nil || advertised == nil {
 		return []string{oidc.RS256}
@@ -143,7 +192,10 @@ func (s *server) signingAlgs() (algs []string) {
 // signature included, and gives its claims. The signature of a token that comes from a plain
 // OAuth provider is not checked, as nothing but its consistency depends on it.
 func (x *exchange) verifyIDToken(c *oauthClient, s *server, account *Account, nonce string) (Profile, error) {
-	algs := s.signingAlgs()
+	if c.TenantIssuer != "" {
+		s = s.ofTenant(account.IDToken)
+	}
+	algs := s.signingAlgs(c.IDTokenAlg)
 	if len(algs) == 0 {
 		return nil, fail(ErrCallbackRoute, "the provider signs ID tokens with none of the accepted algorithms", nil)
 	}
@@ -225,12 +277,19 @@ type keySet struct {
 // VerifySignature implements oidc.KeySet. A key that isn't known yet is looked for once more
 // at the provider, at most once a minute.
 func (k *keySet) VerifySignature(_ context.Context, token string) ([]byte, error) {
-	jws, err := jose.ParseSignedCompact(token, asymmetric[:])
+	algs := asymmetric[:]
+	if k.c.IDTokenAlg == string(jose.HS256) {
+		algs = []jose.SignatureAlgorithm{jose.HS256}
+	}
+	jws, err := jose.ParseSignedCompact(token, algs)
 	if err != nil {
 		return nil, err
 	}
 	if _, critical := jws.Signatures[0].Protected.ExtraHeaders["crit"]; critical {
 		return nil, errors.New("critical header parameters are not supported")
+	}
+	if k.c.IDTokenAlg == string(jose.HS256) {
+		return jws.Verify([]byte(k.c.ClientSecret))
 	}
 	kid := jws.Signatures[0].Protected.KeyID
 	known := k.c.keys.Load()
@@ -241,6 +300,9 @@ func (k *keySet) VerifySignature(_ context.Context, token string) ([]byte, error
 		}
 	}
 	for _, key := range known.candidates(kid) {
+		if issuer := known.issuers[key.KeyID]; issuer != "" && issuer != k.s.Issuer && !strings.Contains(issuer, tenantID) {
+			continue // another tenant's
+		}
 		if payload, err := jws.Verify(key.Key); err == nil {
 			return payload, nil
 		}
@@ -274,12 +336,17 @@ func (k *keySet) fetch() (*keys, error) {
 	if status != http.StatusOK || json.Unmarshal(raw, &set) != nil {
 		return nil, errors.New("the provider's keys can't be read")
 	}
-	fresh := &keys{at: k.x.now}
+	fresh := &keys{at: k.x.now, issuers: map[string]string{}}
 	for _, one := range set.Keys {
 		// A key of a kind that isn't known must not spoil the others (RFC 7517, section 5).
 		var key jose.JSONWebKey
-		if json.Unmarshal(one, &key) == nil {
-			fresh.Keys = append(fresh.Keys, key)
+		if json.Unmarshal(one, &key) != nil {
+			continue
+		}
+		fresh.Keys = append(fresh.Keys, key)
+		var of struct{ Issuer string }
+		if k.c.TenantIssuer != "" && json.Unmarshal(one, &of) == nil {
+			fresh.issuers[key.KeyID] = of.Issuer
 		}
 	}
 	if len(fresh.Keys) == 0 {

@@ -16,16 +16,21 @@ const defaultScope = "openid profile email"
 // oauthClient is an OAuth provider with its defaults filled in and what is cached of its server.
 type oauthClient struct {
 	OAuth
+	unprepared error // what Prepare found wrong
 	discovered atomic.Pointer[server]
 	keys       atomic.Pointer[keys]
 }
 
 func newOAuthClient(p OAuth, proxy string, getenv func(string) string) *oauthClient {
 	p = withEnvironment(p, getenv)
+	var unprepared error
+	if p.Prepare != nil {
+		p, unprepared = p.Prepare(p)
+	}
 	if len(p.Checks) == 0 {
 		p.Checks = []Check{CheckPKCE}
 	}
-	c := &oauthClient{OAuth: p}
+	c := &oauthClient{OAuth: p, unprepared: unprepared}
 	c.RedirectProxyURL = or(p.RedirectProxyURL, proxy)
 	if c.isFormPost() {
 		c.RedirectProxyURL = "" // the proxy could pass on a query only
@@ -187,7 +192,7 @@ func (x *exchange) exchangeCode() (Profile, *Account, error) {
 			return claims, account, nil
 		}
 	}
-	profile, err := x.userInfo(c, s, account)
+	profile, err := x.userInfo(c, s, account, claims)
 	if err != nil {
 		return nil, nil, err
 	}

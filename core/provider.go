@@ -59,12 +59,28 @@ type OAuth struct {
 	Name         string // shown on the button; empty: the ID
 	OIDC         bool   // the profile comes from a validated ID token
 	Issuer       string // the issuer identifier; empty: AUTH_<ID>_ISSUER, else none, and all three endpoints are required
+	WellKnown    string // the URL of the discovery document; empty: at the issuer (OpenID Connect Discovery 1.0, section 4)
 	ClientID     string // empty: AUTH_<ID>_ID
 	ClientSecret string // empty: AUTH_<ID>_SECRET
 
 	Authorization Endpoint // scope: "openid profile email" unless its parameters have one
 	Token         Endpoint
 	UserInfo      Endpoint // the profile's source without OIDC
+
+	// Prepare finishes the provider once its client and issuer are known, which the environment may
+	// have named. Its error is a mistake in the configuration, which New reports. It may be called
+	// more than once. Nil: nothing is to be finished.
+	Prepare func(p OAuth) (OAuth, error)
+
+	// TenantIssuer is the issuer of a server with many tenants, with {tenantid} in place of the
+	// tenant's name. The discovery document may then name this pattern or any tenant, and an ID
+	// token must name the tenant of its tid claim. Empty: the issuer is always the same.
+	TenantIssuer string
+
+	// IDTokenAlg is the algorithm that ID tokens are signed with. HS256 takes the client's secret
+	// for the key (OpenID Connect Core 1.0, section 10.1). Empty: those of the discovery document
+	// that use a public key.
+	IDTokenAlg string
 
 	Checks     []Check    // empty: CheckPKCE
 	ClientAuth ClientAuth // empty: ClientSecretBasic
@@ -73,8 +89,13 @@ type OAuth struct {
 	// RedirectProxyURL is Config.RedirectProxyURL for this provider alone.
 	RedirectProxyURL string
 
+	// ConformTokenRequest changes the fields of the token request, for providers that call them
+	// otherwise than RFC 6749 does. Nil: sent as they are.
+	ConformTokenRequest func(form url.Values)
+
 	// ConformToken mends the token endpoint's answer, for providers that stray from RFC 6749,
-	// section 5.1: it gets and gives the status and the body. Nil: taken as it is.
+	// section 5.1: it gets and gives the status and the body. An *Error that it gives keeps its kind.
+	// Nil: taken as it is.
 	ConformToken func(ctx context.Context, status int, body []byte) (int, []byte, error)
 
 	// RequestUserInfo gets the profile in a way of the provider's own. Nil: a GET of the userinfo
@@ -110,7 +131,8 @@ type ClientKey struct {
 
 // A UserInfoRequest is what [OAuth.RequestUserInfo] needs to ask for a profile.
 type UserInfoRequest struct {
-	URL          string // the userinfo endpoint
+	URL          string  // the userinfo endpoint
+	Claims       Profile // of the ID token; nil without one
 	Tokens       *Account
 	ClientID     string
 	ClientSecret string

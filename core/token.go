@@ -1,6 +1,7 @@
 package core
 
 import (
+	"bytes"
 	"crypto/ecdsa"
 	"crypto/ed25519"
 	"crypto/rsa"
@@ -27,7 +28,13 @@ func (x *exchange) requestToken(c *oauthClient, s *server, code, verifier string
 	if err := x.authenticate(c, s, header, form); err != nil {
 		return nil, fail(ErrCallbackRoute, "the client can't authenticate", err)
 	}
+	if c.ConformTokenRequest != nil {
+		c.ConformTokenRequest(form)
+	}
 	status, raw, err := x.requestTokenOnce(c, s, header, form)
+	if known, ok := err.(*Error); ok {
+		return nil, known
+	}
 	if err != nil {
 		return nil, fail(ErrCallbackRoute, "the token endpoint can't be reached", err)
 	}
@@ -214,12 +221,12 @@ func readSeconds(value any) (int64, bool) {
 }
 
 // userInfo asks who the access token belongs to.
-func (x *exchange) userInfo(c *oauthClient, s *server, account *Account) (Profile, error) {
+func (x *exchange) userInfo(c *oauthClient, s *server, account *Account, claims Profile) (Profile, error) {
 	if c.RequestUserInfo == nil {
-		return x.requestUserInfo(s, account.AccessToken)
+		return x.requestUserInfo(c, s, account.AccessToken)
 	}
 	profile, err := c.RequestUserInfo(x.ctx, UserInfoRequest{
-		URL: s.UserInfoEndpoint, Tokens: account, ClientID: c.ClientID, ClientSecret: c.ClientSecret, Transport: x.transport,
+		URL: s.UserInfoEndpoint, Claims: claims, Tokens: account, ClientID: c.ClientID, ClientSecret: c.ClientSecret, Transport: x.transport,
 	})
 	if err != nil {
 		return nil, fail(ErrCallbackRoute, "RequestUserInfo failed", err)
@@ -231,7 +238,8 @@ func (x *exchange) userInfo(c *oauthClient, s *server, account *Account) (Profil
 }
 
 // requestUserInfo asks who the access token belongs to (OpenID Connect Core 1.0, section 5.3).
-func (x *exchange) requestUserInfo(s *server, accessToken string) (Profile, error) {
+// The answer may be signed; the signature is then checked.
+func (x *exchange) requestUserInfo(c *oauthClient, s *server, accessToken string) (Profile, error) {
 	header := http.Header{"Authorization": {"Bearer " + accessToken}, "Accept": {"application/json, application/jwt"}}
 	status, raw, err := x.fetch(http.MethodGet, s.UserInfoEndpoint, header, "")
 	if err != nil {
@@ -239,6 +247,11 @@ func (x *exchange) requestUserInfo(s *server, accessToken string) (Profile, erro
 	}
 	if status < 200 || status > 299 {
 		return nil, fail(ErrCallbackRoute, "the userinfo endpoint answered "+strconv.Itoa(status), nil)
+	}
+	if c.OIDC && bytes.HasPrefix(raw, []byte("ey")) { // how a JWS begins, and JSON doesn't
+		if raw, err = (&keySet{x, c, s}).VerifySignature(x.ctx, string(raw)); err != nil {
+			return nil, fail(ErrCallbackRoute, "the userinfo endpoint's answer is not signed by the provider", err)
+		}
 	}
 	var profile Profile
 	if err := decodeJSON(raw, &profile); err != nil || profile == nil {

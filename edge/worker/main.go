@@ -5,10 +5,15 @@
 //	AUTH_URL                 the site's public URL; its path is the base path
 //	AUTH_TRUST_HOST          true: the Host header says where the site is
 //	AUTH_BASE_PATH           default: the path of AUTH_URL, else /auth
-//	AUTH_PROVIDERS           ids, separated by commas: google,my-idp
-//	AUTH_<ID>_ISSUER         the provider's issuer URL
+//	AUTH_PROVIDERS           ids, separated by commas: google,my-idp,resend,passkey
 //	AUTH_<ID>_ID, _SECRET    what the provider calls this client
-//	AUTH_<ID>_NAME           shown on the button; default: the id
+//	AUTH_<ID>_ISSUER         its issuer URL, if it isn't in the catalogue or has one for each customer
+//	AUTH_<ID>_NAME           shown on the button; default: the catalogue's, or the id
+//	AUTH_<ID>_KEY, _FROM     of a mail service: its API key, and the sender
+//	AUTH_<ID>_CONFIRM        true: a link leads to a button, so that scanners don't use it up
+//	AUTH_<ID>_CODE           true: six digits instead of a link
+//	AUTH_MAILGUN_REGION, AUTH_LOOPS_TRANSACTIONAL_ID, AUTH_BUNGIE_KEY, AUTH_NETSUITE_USERINFO
+//	                         what only these providers need
 //	AUTH_SESSION_STRATEGY    jwt, the default, or database
 //	AUTH_SESSION_MAX_AGE     seconds; default 30 days
 //	AUTH_SESSION_UPDATE_AGE  seconds; default 1 day
@@ -17,9 +22,13 @@
 //	AUTH_THEME_LOGO, _BRAND_COLOR, _BUTTON_TEXT
 //	AUTH_DEBUG               true: log each step
 //
-// With jwt nothing is stored. With database, sessions are in the Workers KV namespace bound
-// as AUTH_KV and everything else is in the Durable Object class bound as AUTH_DO, which
-// wrangler.toml has both. On a host for wasip1 these are its stores of that name; a native
+// The ids are those of package providers; resend, sendgrid, postmark, mailgun, forwardemail and
+// loops, of package mail; and passkey. Any other one is an OpenID provider with its issuer. A
+// provider whose settings are incomplete is left out, and the log says which are missing.
+//
+// With jwt and OAuth nothing is stored. With database, sessions are in the Workers KV namespace
+// bound as AUTH_KV. Everything else, which mail and passkeys need as well, is in the Durable
+// Object class bound as AUTH_DO; wrangler.toml has both. On a host for wasip1 these are its stores of that name; a native
 // program has them in files, in the folder AUTH_STORE, or in memory if that is not set.
 //
 // A setting or binding that is missing or contradicts another one is named in the log with
@@ -40,7 +49,10 @@ import (
 )
 
 func main() {
-	config, err := fromEnvironment(edge.Getenv)
+	config, leftOut, err := fromEnvironment(edge.Getenv)
+	for _, why := range leftOut {
+		fmt.Fprintln(os.Stderr, why)
+	}
 	auth, newErr := core.New(config)
 	if err = errors.Join(err, newErr); err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -51,13 +63,13 @@ func main() {
 }
 
 // fromEnvironment reads the configuration. The error joins one *SettingError for each
-// setting that can't be used, and what edge.Check says; what core itself reads (AUTH_SECRET, AUTH_URL,
-// AUTH_TRUST_HOST and the clients' ids and secrets) is left to core.New.
-func fromEnvironment(getenv func(string) string) (core.Config, error) {
+// setting that can't be used, and what edge.Check says; what core itself reads (AUTH_SECRET,
+// AUTH_URL and AUTH_TRUST_HOST) is left to core.New. leftOut has an *IncompleteError for each
+// provider that is missing.
+func fromEnvironment(getenv func(string) string) (config core.Config, leftOut []error, err error) {
 	s := settings{getenv: getenv}
-	config := core.Config{
-		Providers: s.providers(),
-		BasePath:  getenv("AUTH_BASE_PATH"),
+	config = core.Config{
+		BasePath: getenv("AUTH_BASE_PATH"),
 		Session: core.SessionOptions{
 			Strategy:  core.Strategy(getenv("AUTH_SESSION_STRATEGY")),
 			MaxAge:    s.seconds("AUTH_SESSION_MAX_AGE", 1),
@@ -80,10 +92,15 @@ func fromEnvironment(getenv func(string) string) (core.Config, error) {
 		Transport: edge.Transport,
 		Getenv:    getenv,
 	}
-	if config.Session.Strategy == core.StrategyDatabase {
+	config.Providers, leftOut = s.providers()
+	if config.Session.Strategy == "" {
+		config.Session.Strategy = core.StrategyJWT
+	}
+	if config.Session.Strategy == core.StrategyDatabase || s.needsRecords {
 		config.Adapter = s.adapter()
 	}
-	return config, errors.Join(s.errs...)
+	config.Experimental.EnableWebAuthn = s.hasPasskeys
+	return config, leftOut, errors.Join(s.errs...)
 }
 
 // adapter keeps the records in the stores of the platform, if they are there.
@@ -104,32 +121,13 @@ type SettingError struct {
 func (e *SettingError) Error() string { return "worker: " + e.Name + ": " + e.Fix }
 
 type settings struct {
-	getenv func(string) string
-	errs   []error
+	getenv       func(string) string
+	errs         []error
+	needsRecords bool // a provider needs an adapter, whatever the strategy
+	hasPasskeys  bool
 }
 
 func (s *settings) bad(name, fix string) { s.errs = append(s.errs, &SettingError{name, fix}) }
-
-// providers are the OpenID providers that AUTH_PROVIDERS names.
-func (s *settings) providers() []core.Provider {
-	var out []core.Provider
-	for id := range strings.SplitSeq(s.getenv("AUTH_PROVIDERS"), ",") {
-		id = strings.TrimSpace(id)
-		if id == "" {
-			continue
-		}
-		prefix := "AUTH_" + strings.ToUpper(strings.ReplaceAll(id, "-", "_")) + "_"
-		if s.getenv(prefix+"ISSUER") == "" {
-			s.bad(prefix+"ISSUER", "set it to the issuer URL of the OpenID provider "+strconv.Quote(id))
-			continue
-		}
-		out = append(out, core.OAuth{ID: id, Name: s.getenv(prefix + "NAME"), OIDC: true})
-	}
-	if out == nil {
-		s.bad("AUTH_PROVIDERS", "name at least one provider, and set its AUTH_<ID>_ISSUER, _ID and _SECRET")
-	}
-	return out
-}
 
 // seconds reads a whole number of seconds that is not below least. Zero means always,
 // which core spells as a negative duration.
