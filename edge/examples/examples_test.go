@@ -1,0 +1,133 @@
+// Package examples_test runs the example apps and signs people in to them with Chromium.
+package examples_test
+
+import (
+	"encoding/json"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+)
+
+// An app is an example with its own tools. The stories find their way in it by what all of them
+// have: the pages /, /client and /account, whose #user is the name of who is signed in.
+type app struct {
+	name  string
+	base  string   // where its client looks for the handler
+	start []string // what serves the built app on $HOST and $PORT
+
+	// lookAlike says that to its official client a handler that is down looks like "signed out".
+	lookAlike bool
+}
+
+var apps = []app{
+	{name: "sveltekit", base: "/auth", start: []string{"node", "build"}},
+	{name: "solidstart", base: "/api/auth", start: []string{"node", ".output/server/index.mjs"}},
+	{name: "next", base: "/api/auth", start: []string{"node", "node_modules/next/dist/bin/next", "start", "-H", "127.0.0.1"}, lookAlike: true},
+}
+
+func TestApps(t *testing.T) {
+	t.Parallel()
+	needTools(t)
+	worker := buildWorker(t)
+	for _, app := range apps {
+		t.Run(app.name, func(t *testing.T) {
+			t.Parallel()
+			addr, edge, idp := freeAddr(t), freeAddr(t), freeAddr(t)
+			origin := "http://" + addr
+			host, port, _ := strings.Cut(addr, ":")
+			env := []string{
+				"ORIGIN=" + origin, "EDGE_URL=http://" + edge,
+				"HOST=" + host, "PORT=" + port, "NEXT_TELEMETRY_DISABLED=1",
+			}
+			install(t, app.name)
+			run(t, app.name, env, "npm", "run", "build")
+
+			start(t, tools, []string{"ADDR=" + idp, "REDIRECT_URIS=" + origin + app.base + "/callback/idp"}, "node", "idp.mjs")
+			handler := start(t, tools, []string{
+				"ADDR=" + edge, "AUTH_URL=" + origin, "AUTH_SECRET=" + strings.Repeat("not-a-secret-", 3),
+				"AUTH_IDP_ISSUER=http://" + idp, "AUTH_IDP_ID=demo", "AUTH_IDP_SECRET=demo-secret",
+			}, "node", "serve.mjs", worker)
+			start(t, app.name, env, app.start...)
+
+			s := story{"up", app.name, origin, app.base, app.lookAlike, filepath.Join(t.TempDir(), "state.json")}
+			tell(t, s)
+			handler.end()
+			s.Edge = "down"
+			tell(t, s)
+		})
+	}
+}
+
+// A story is told by testdata/stories.mjs. State is a file with the cookies of somebody who is
+// signed in: stories of a handler that is up leave it to those of one that is down.
+type story struct {
+	Edge, Name, Origin, Base string
+	LookAlike                bool
+	State                    string
+}
+
+func tell(t *testing.T, s story) {
+	t.Helper()
+	raw, err := json.Marshal(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.CommandContext(t.Context(), "node", filepath.Join("testdata", "stories.mjs"), string(raw))
+	cmd.Env = append(os.Environ(), "CHROMIUM="+chromium())
+	out, err := cmd.CombinedOutput()
+	t.Logf("%s", out)
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// buildWorker compiles the handler, with the files that run it on workerd beside it.
+func buildWorker(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	run(t, ".", []string{"GOOS=js", "GOARCH=wasm"}, "go", "build", "-tags", "nethttpomithttp2", "-ldflags=-s -w", "-trimpath",
+		"-o", filepath.Join(dir, "app.wasm"), "./worker")
+	goroot := strings.TrimSpace(run(t, ".", nil, "go", "env", "GOROOT"))
+	for _, file := range []string{
+		filepath.Join(goroot, "lib", "wasm", "wasm_exec.js"),
+		filepath.Join(tools, "worker.mjs"), filepath.Join(tools, "program.mjs"), filepath.Join(tools, "store.mjs"),
+	} {
+		raw, err := os.ReadFile(file)
+		if err == nil {
+			err = os.WriteFile(filepath.Join(dir, filepath.Base(file)), raw, 0o600)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+// installing is held by the one test that installs: npm's cache and both cores are busy with it.
+var installing sync.Mutex
+
+// install gets an app's packages, unless they are those of its lock file already.
+func install(t *testing.T, dir string) {
+	t.Helper()
+	installing.Lock()
+	defer installing.Unlock()
+	lock, err := os.Stat(filepath.Join(dir, "package-lock.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	installed, err := os.Stat(filepath.Join(dir, "node_modules", ".package-lock.json"))
+	if err == nil && !installed.ModTime().Before(lock.ModTime()) {
+		return
+	}
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		t.Fatal(err)
+	}
+	cmd := exec.CommandContext(t.Context(), "npm", "ci", "--no-audit", "--no-fund", "--loglevel=error")
+	cmd.Dir = dir
+	out, err := cmd.CombinedOutput()
+	need(t, err == nil, "what "+dir+" is made of", "npm ci says "+string(out))
+}
