@@ -1,0 +1,89 @@
+package flowtest
+
+import (
+	"time"
+
+	"github.com/edgeauth/edgeauth/kvadapter"
+)
+
+// due gives a browser with a session of Ada's that the next read refreshes.
+func (w *world) due() *browser {
+	early := w.browserOf(w.yesterday())
+	early.mustEnter(mail, ada, "yesterday")
+	b := w.browser()
+	b.jar = early.jar
+	return b
+}
+
+// isExtended reports whether a session has been refreshed.
+func isExtended(s *state) bool { return time.Until(s.Expires) > maxAge-updateAge/2 }
+
+// mostWrites is how many writes a crowd at the edge of updateAge may make.
+const mostWrites = 8
+
+// updateAgeEdge is K-16.
+func updateAgeEdge(c *check, n int) {
+	most := 0
+	for range c.options.Rounds {
+		w := c.world()
+		first := w.due()
+		token := first.jar[sessionCookie].Value
+		browsers := make([]*browser, n)
+		for i := range browsers {
+			browsers[i] = first.with(token)
+		}
+		w.probe.set(nil)
+		w.race(n, func(i int, scope any) { browsers[i].visit(base+"/session", scope) })
+		ops, writes := w.probe.counted()
+		right := 0
+		for _, b := range browsers {
+			a := b.answers[0]
+			if a.read().is(ada) && a.session == token {
+				right++
+			}
+		}
+		most = max(most, writes)
+		switch {
+		case right != n:
+			c.failf("%d right answers of %d\n%s", right, n, w.journal())
+		case writes == 0 || writes > mostWrites:
+			c.failf("%d writes, want 1 to %d", writes, mostWrites)
+		case !isExtended(first.session()):
+			c.failf("the session was not extended")
+		case len(ops) > 4*n:
+			c.failf("%d calls for %d reads", len(ops), n)
+		}
+	}
+	c.logf("%d reads at once made at most %d writes", n, most)
+}
+
+// cost counts the calls of a session check.
+func cost(c *check) {
+	w := c.world()
+	b := w.due()
+	read := func() (ops []string, writes int) {
+		w.probe.set(nil)
+		if !b.session().is(ada) {
+			c.failf("Ada is not signed in")
+		}
+		return w.probe.counted()
+	}
+	ops, writes := read()
+	c.logf("a refresh: %v", ops)
+	if _, isAtomic := c.sessions.(kvadapter.Atomic); isAtomic && (len(ops) != 2 || writes != 1) {
+		c.failf("a refresh made the calls %v", ops)
+	}
+	for range 3 {
+		if ops, writes = read(); len(ops) != 1 || ops[0] != "Get" || writes != 0 {
+			c.failf("a session check made the calls %v, want one Get", ops)
+		}
+	}
+	nobody := w.browser()
+	w.probe.set(nil)
+	if nobody.session() != nil {
+		c.failf("somebody is signed in")
+	}
+	if ops, _ := w.probe.counted(); len(ops) > 0 {
+		c.failf("without a cookie the calls %v were made", ops)
+	}
+}
