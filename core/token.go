@@ -36,6 +36,9 @@ func (x *exchange) requestToken(c *oauthClient, s *server, code, verifier string
 		return nil, known
 	}
 	if err != nil {
+		if len(c.Token.Params) > 0 {
+			err = nil // it may repeat the URL, which can have the client's secret in it
+		}
 		return nil, fail(ErrCallbackRoute, "the token endpoint can't be reached", err)
 	}
 	var fields map[string]any

@@ -54,6 +54,16 @@ func TestServesKVKeepsTheContract(t *testing.T) {
 	contract(t, w, "/kv", workersKV("AUTH_KV"))
 }
 
+// TestAdapterKeepsTheContract has the adapter over what the reference worker has: Workers KV
+// for sessions, and the Durable Object for the rest.
+func TestAdapterKeepsTheContract(t *testing.T) {
+	t.Parallel()
+	const window = "SCHEMA.md: a session that ends during a refresh is shown alive until the refresh has looked again"
+	contract(t, miniflare(t, "suite", t.TempDir()).worker, "/adapter", url.Values{
+		"name": {"ATOMIC"}, "kv": {"STORE"}, "skip": {"sessions/race:" + window, "deletion/race:" + window},
+	})
+}
+
 func workersKV(name string) url.Values {
 	const floor = "Workers KV keeps a value for at least 60 seconds"
 	return url.Values{"name": {name}, "skip": {

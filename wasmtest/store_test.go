@@ -86,7 +86,7 @@ func TestAtomicStore(t *testing.T) {
 // TestAtomicKeepsTheContract runs package storetest inside a program, in a bubble so that its sleeps take no time.
 func TestAtomicKeepsTheContract(t *testing.T) {
 	t.Parallel()
-	for _, path := range []string{"/atomic?name=A", "/kv?name=A&skip=atomic:KV+has+no+such+operations"} {
+	for _, path := range []string{"/atomic?name=A", "/kv?name=A&skip=atomic:KV+has+no+such+operations", "/adapter?name=A"} {
 		t.Run(path, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {

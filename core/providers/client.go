@@ -47,10 +47,16 @@ func fillIn(p *core.OAuth, pattern string) error {
 		p.Issuer = before + strings.TrimSuffix(strings.TrimSuffix(p.Issuer, "/"), after) + after
 	}
 	isMissing := p.Issuer == "" && isMade
-	values := strings.NewReplacer(place, strings.TrimSuffix(p.Issuer, "/"), "{client_id}", p.ClientID, "{client_secret}", p.ClientSecret)
+	// A strings.Replacer would do the same, and link 10 KB more.
+	known := [...]struct{ place, value string }{
+		{place, strings.TrimSuffix(p.Issuer, "/")}, {"{client_id}", p.ClientID}, {"{client_secret}", p.ClientSecret},
+	}
 	replace := func(text string) string {
 		isMissing = isMissing || p.Issuer == "" && strings.Contains(text, place)
-		return values.Replace(text)
+		for _, k := range known {
+			text = strings.ReplaceAll(text, k.place, k.value)
+		}
+		return text
 	}
 	p.WellKnown = replace(p.WellKnown)
 	for _, e := range [...]*core.Endpoint{&p.Authorization, &p.Token, &p.UserInfo} {

@@ -8,6 +8,7 @@ import (
 	"crypto/rand"
 	"encoding/json"
 	"errors"
+	"maps"
 	"net/http"
 	"os"
 	"os/exec"
@@ -264,6 +265,35 @@ func TestFailingUserInfo(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// Some requests have a secret in their URL. An error of the transport that repeats the URL is not told.
+func TestSecretsInURLs(t *testing.T) {
+	t.Parallel()
+	const token = "a/token+canary=="
+	for id, v := range vendors(t) {
+		if v.OIDC {
+			continue
+		}
+		v.tokens = maps.Clone(v.tokens)
+		if v.tokens == nil {
+			v.tokens = map[string]any{}
+		}
+		v.tokens["access_token"] = token
+		for _, isTokenLost := range []bool{true, false} {
+			a := newAppOver(t, v, roundTripper(func(r *http.Request) (*http.Response, error) {
+				if !isTokenLost && r.Method+r.URL.Path == "POST"+pathOf(v.Token.URL) {
+					return v.RoundTrip(r)
+				}
+				return nil, errors.New("fetching " + r.URL.String() + " failed")
+			}))
+			got := a.signIn(t)
+			log := a.log.String()
+			if got.hasSession || log == "" || strings.Contains(log, "canary") || strings.Contains(log, secret) {
+				t.Errorf("%s: session %v, the log is %q", id, got.hasSession, log)
+			}
+		}
 	}
 }
 

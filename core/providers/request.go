@@ -49,7 +49,7 @@ func send(ctx context.Context, r core.UserInfoRequest, q query) (int, []byte, er
 	}
 	resp, err := r.Transport.RoundTrip(req)
 	if err != nil {
-		if strings.Contains(err.Error(), r.Tokens.AccessToken) {
+		if q.public || strings.Contains(err.Error(), r.Tokens.AccessToken) {
 			err = errors.New("providers: the userinfo endpoint can't be reached")
 		}
 		return 0, nil, err

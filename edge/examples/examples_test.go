@@ -15,7 +15,7 @@ import (
 // An app is an example with its own tools. The stories find their way in it by what all of them
 // have: the pages /, /client and /account, whose #user is the name of who is signed in.
 type app struct {
-	name  string
+	name  string   // its folder
 	base  string   // where its client looks for the handler
 	start []string // what serves the built app on $HOST and $PORT
 
@@ -82,6 +82,28 @@ func tell(t *testing.T, s story) {
 	t.Logf("%s", out)
 	if err != nil {
 		t.Fatal(err)
+	}
+}
+
+// Lock files name no registry but npm's own.
+func TestLockFiles(t *testing.T) {
+	t.Parallel()
+	for _, app := range apps {
+		raw, err := os.ReadFile(filepath.Join(app.name, "package-lock.json"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var lock struct {
+			Packages map[string]struct{ Resolved string }
+		}
+		if err := json.Unmarshal(raw, &lock); err != nil || len(lock.Packages) < 20 {
+			t.Fatalf("%s: %d packages, %v", app.name, len(lock.Packages), err)
+		}
+		for path, p := range lock.Packages {
+			if p.Resolved != "" && !strings.HasPrefix(p.Resolved, "https://registry.npmjs.org/") {
+				t.Errorf("%s: %s is from %s", app.name, path, p.Resolved)
+			}
+		}
 	}
 }
 

@@ -11,6 +11,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/edgeauth/edgeauth/core"
+	"github.com/edgeauth/edgeauth/core/adaptertest"
 	"github.com/edgeauth/edgeauth/kvadapter"
 	"github.com/edgeauth/edgeauth/kvadapter/bolt"
 	"github.com/edgeauth/edgeauth/kvadapter/storetest"
@@ -62,6 +64,13 @@ func TestContractInABubble(t *testing.T) {
 			t.Error(err)
 		}
 	})
+}
+
+func TestAdapter(t *testing.T) {
+	t.Parallel()
+	adaptertest.Run(t, func(t *testing.T) *core.Adapter {
+		return kvadapter.New(fast(t, filepath.Join(t.TempDir(), "store")), kvadapter.Options{})
+	}, adaptertest.Options{})
 }
 
 func TestOneOfThousandTakes(t *testing.T) {

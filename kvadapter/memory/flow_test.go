@@ -15,7 +15,6 @@ func TestFlows(t *testing.T) {
 	t.Parallel()
 	for name, open := range map[string]func(testing.TB) (kvadapter.Store, kvadapter.Atomic){
 		"one atomic store":   func(testing.TB) (kvadapter.Store, kvadapter.Atomic) { return memory.New(nil), nil },
-		"two atomic stores":  func(testing.TB) (kvadapter.Store, kvadapter.Atomic) { return memory.New(nil), memory.New(nil) },
 		"a plain one beside": func(testing.TB) (kvadapter.Store, kvadapter.Atomic) { return plain{memory.New(nil)}, memory.New(nil) },
 	} {
 		t.Run(name, func(t *testing.T) {

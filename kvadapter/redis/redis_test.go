@@ -10,6 +10,8 @@ import (
 
 	"github.com/redis/rueidis"
 
+	"github.com/edgeauth/edgeauth/core"
+	"github.com/edgeauth/edgeauth/core/adaptertest"
 	"github.com/edgeauth/edgeauth/kvadapter"
 	"github.com/edgeauth/edgeauth/kvadapter/redis"
 	"github.com/edgeauth/edgeauth/kvadapter/storetest"
@@ -24,6 +26,14 @@ func TestContract(t *testing.T) {
 		t.Parallel()
 		return s.open(t)
 	}, storetest.Options{})
+}
+
+func TestAdapter(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	adaptertest.Run(t, func(t *testing.T) *core.Adapter {
+		return kvadapter.New(s.open(t), kvadapter.Options{})
+	}, adaptertest.Options{})
 }
 
 func TestOneOfThousandTakes(t *testing.T) {

@@ -131,13 +131,14 @@ const up = {
     const server = await context.newPage()
     await open(server, "/")
     await shows(server, "Ada Lovelace")
+    const account = await context.newPage()
+    await open(account, "/account")
     await signOut(page)
     await shows(page, nobody)
     await shows(client, nobody)
     await shows(server, nobody)
     await serverShows(context, nobody)
-    await client.goto(`${origin}/account`)
-    await client.waitForURL((url) => url.pathname === `${base}/signin`)
+    await account.waitForURL((url) => url.pathname === `${base}/signin`)
     assert.deepEqual((await context.cookies()).filter(({ name }) => name.includes("session-token")), [])
   },
 

@@ -3,7 +3,8 @@ import { FileRoutes } from "@solidjs/start/router"
 import { onMount, Suspense } from "solid-js"
 import { loadClient } from "~/lib/client.js"
 
-// Loads the page's data anew when another tab has signed in or out.
+// Loads the page's data anew when another tab has signed in, and the page when it has signed out,
+// since the server may not let anybody stay there.
 function follow() {
   let user
   onMount(async () => {
@@ -11,7 +12,7 @@ function follow() {
     subscribe?.((session) => {
       if (session === undefined) return
       const now = JSON.stringify(session?.user ?? null)
-      if (user !== undefined && user !== now) revalidate()
+      if (user !== undefined && user !== now) session ? revalidate() : location.reload()
       user = now
     })
   })

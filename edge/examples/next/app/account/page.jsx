@@ -1,4 +1,5 @@
 import { getServerSession } from "../../lib/auth.js"
+import { Refresh } from "../forms.jsx"
 
 export default async function Account() {
   const session = await getServerSession()
@@ -6,6 +7,7 @@ export default async function Account() {
     <>
       <h1>Account</h1>
       <p id="user">{session?.user?.name}</p>
+      <Refresh session={session} />
     </>
   )
 }
