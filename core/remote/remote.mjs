@@ -274,8 +274,11 @@ export function edgeAuth(options) {
     }
   }
 
+  // A target is a request or an event that has one. Requests of Next.js throw when asked for theirs.
+  const requestOf = (target) => (target instanceof Request ? target : target.request)
+
   function signInUrl(target) {
-    const { method, url } = target.request ?? target
+    const { method, url } = requestOf(target)
     if (method !== "GET" && method !== "HEAD") return signIn
     const { pathname, search } = new URL(target.url ?? url)
     const back = `${isOwn ? "" : options.origin}/${pathname.replace(/^\/+/, "")}${search}` // "//" would be another host
@@ -284,7 +287,7 @@ export function edgeAuth(options) {
 
   // Who is not signed in, and why that is not known, decide on a status, headers and a body.
   function refusal(known, target, error) {
-    const request = target.request ?? target
+    const request = requestOf(target)
     const mode = request.headers.get("sec-fetch-mode")
     const isPage = target.isDataRequest || (mode ? mode === "navigate" : /text\/html/i.test(request.headers.get("accept")))
     const json = (status, body, more) =>
@@ -317,7 +320,7 @@ export function edgeAuth(options) {
   }
 
   async function require(target) {
-    const known = visit(target.request ?? target)
+    const known = visit(requestOf(target))
     let error
     try {
       const session = await known.answer

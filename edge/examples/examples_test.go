@@ -32,7 +32,7 @@ var apps = []app{
 func TestApps(t *testing.T) {
 	t.Parallel()
 	needTools(t)
-	worker := buildWorker(t)
+	worker := buildWorker(t, "./worker")
 	for _, app := range apps {
 		t.Run(app.name, func(t *testing.T) {
 			t.Parallel()
@@ -85,6 +85,31 @@ func tell(t *testing.T, s story) {
 	}
 }
 
+// TestGoApps has the sites in Go, which hold the handler themselves, on workerd.
+func TestGoApps(t *testing.T) {
+	t.Parallel()
+	needTools(t)
+	for _, app := range []struct{ name, base string }{{"site", "/auth"}, {"api", "/api/auth"}} {
+		t.Run(app.name, func(t *testing.T) {
+			t.Parallel()
+			addr, idp := freeAddr(t), freeAddr(t)
+			origin := "http://" + addr
+			start(t, tools, []string{"ADDR=" + idp, "REDIRECT_URIS=" + origin + app.base + "/callback/idp"}, "node", "idp.mjs")
+			start(t, tools, []string{
+				"ADDR=" + addr, "AUTH_TRUST_HOST=true", "AUTH_SECRET=" + strings.Repeat("not-a-secret-", 3),
+				"AUTH_IDP_ISSUER=http://" + idp, "AUTH_IDP_ID=demo", "AUTH_IDP_SECRET=demo-secret",
+			}, "node", "serve.mjs", buildWorker(t, "./"+app.name))
+			cmd := exec.CommandContext(t.Context(), "node", filepath.Join("testdata", "go.mjs"), app.name, origin, app.base)
+			cmd.Env = append(os.Environ(), "CHROMIUM="+chromium())
+			out, err := cmd.CombinedOutput()
+			t.Logf("%s", out)
+			if err != nil {
+				t.Fatal(err)
+			}
+		})
+	}
+}
+
 // Lock files name no registry but npm's own.
 func TestLockFiles(t *testing.T) {
 	t.Parallel()
@@ -108,11 +133,11 @@ func TestLockFiles(t *testing.T) {
 }
 
 // buildWorker compiles the handler, with the files that run it on workerd beside it.
-func buildWorker(t *testing.T) string {
+func buildWorker(t *testing.T, pkg string) string {
 	t.Helper()
 	dir := t.TempDir()
 	run(t, ".", []string{"GOOS=js", "GOARCH=wasm"}, "go", "build", "-tags", "nethttpomithttp2", "-ldflags=-s -w", "-trimpath",
-		"-o", filepath.Join(dir, "app.wasm"), "./worker")
+		"-o", filepath.Join(dir, "app.wasm"), pkg)
 	goroot := strings.TrimSpace(run(t, ".", nil, "go", "env", "GOROOT"))
 	for _, file := range []string{
 		filepath.Join(goroot, "lib", "wasm", "wasm_exec.js"),

@@ -265,6 +265,12 @@ const told = {
       equal([response.status, isJSON ? (await response.json()).url : response.headers.get("location")], [status, location], `${method} ${path}`)
       equal([response.headers.get("cache-control"), response.headers.get("vary")], ["private, no-cache, no-store", "Cookie"])
     }
+    class Touchy extends Request { // as those of Next.js
+      get request() {
+        throw new Error("a request has no request")
+      }
+    }
+    equal((await make({ fetch: edgeOf(good) }).require(new Touchy(visitor()))).user.name, "Ada")
     equal((await make({ fetch: edgeOf(good) }).require(visitor())).user.name, "Ada")
     for (const body of ['{"expires":"2999-01-31T12:00:00Z"}', '{"user":null,"expires":"2999-01-31T12:00:00Z"}'])
       equal((await make({ fetch: edgeOf(body) }).require(visitor())).status, 303, "a session without a user")
