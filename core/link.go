@@ -56,7 +56,7 @@ func (x *exchange) register(profile *User, account *Account) (*login, error) {
 		return nil, fail(ErrOAuthAccountNotLinked, "another user has the account's e-mail address", nil)
 	}
 	if isNewUser {
-		user, err = x.config.Adapter.CreateUser(x.ctx, *profile)
+		user, err = x.makeUser(profile)
 		if errors.Is(err, ErrConflict) {
 			return nil, fail(ErrOAuthAccountNotLinked, "another sign-in has just taken the e-mail address", err)
 		}
@@ -72,6 +72,26 @@ func (x *exchange) register(profile *User, account *Account) (*login, error) {
 	return x.enter(user, account, isNewUser)
 }
 
+// makeUser stores a new user. If that fails, it may have worked all the same, and the address
+// would be taken by somebody who has no way to sign in: so the user goes again.
+func (x *exchange) makeUser(user *User) (*User, error) {
+	made, err := x.config.Adapter.CreateUser(x.ctx, *user)
+	if err != nil && !errors.Is(err, ErrConflict) {
+		x.unmakeUser(user.ID)
+	}
+	return made, err
+}
+
+// unmakeUser deletes a user whom nobody could sign in as.
+func (x *exchange) unmakeUser(id string) {
+	if x.config.Adapter.DeleteUser == nil {
+		return
+	}
+	if err := x.config.Adapter.DeleteUser(context.WithoutCancel(x.ctx), id); err != nil {
+		x.logError(fail(ErrAdapter, "deleteUser: a user without an account stays", err))
+	}
+}
+
 // linkNew links an account to the user who was just made for it. If that fails, or panics, the
 // user goes again: nobody could sign in as that user, nor with the address, which would be taken.
 func (x *exchange) linkNew(user *User, account *Account, profile *User) error {
@@ -82,11 +102,8 @@ func (x *exchange) linkNew(user *User, account *Account, profile *User) error {
 func (x *exchange) orDelete(user *User, link func() error) error {
 	linked := false
 	defer func() {
-		if linked || x.config.Adapter.DeleteUser == nil {
-			return
-		}
-		if err := x.config.Adapter.DeleteUser(context.WithoutCancel(x.ctx), user.ID); err != nil {
-			x.logError(fail(ErrAdapter, "deleteUser: a user without an account stays", err))
+		if !linked {
+			x.unmakeUser(user.ID)
 		}
 	}()
 	err := link()

@@ -165,7 +165,7 @@ func (x *exchange) createPasskeyUser(profile *User, account *Account, key *Authe
 			return nil, fail(ErrAccountNotLinked, "another user has the e-mail address", nil)
 		}
 	}
-	user, err := x.config.Adapter.CreateUser(x.ctx, *profile)
+	user, err := x.makeUser(profile)
 	if errors.Is(err, ErrConflict) {
 		return nil, fail(ErrAccountNotLinked, "another sign-in has just taken the e-mail address", err)
 	}

@@ -21,15 +21,29 @@ func (r *Records) getUserByEmail(ctx context.Context, email string) (*core.User,
 	if email == "" {
 		return nil, ctx.Err()
 	}
-	var a addressRecord
-	if _, ok, err := r.load(ctx, r.atomic, keyOf(kindAddress, email), &a); err != nil || !ok {
-		return nil, err
+	for range attempts {
+		var a addressRecord
+		if _, ok, err := r.load(ctx, r.atomic, keyOf(kindAddress, email), &a); err != nil || !ok {
+			return nil, err
+		}
+		u, err := r.loadUser(ctx, a.User)
+		if u == nil || u.Email != email {
+			return nil, err
+		}
+		if a.Confirmed {
+			return u.user(), nil
+		}
+		// The claim is at work, and could still be taken over by one who saw it before the user
+		// was stored. Whoever signs in as this user must know that it was not.
+		held, err := r.confirm(ctx, email, a.User)
+		if err != nil {
+			return nil, err
+		}
+		if held {
+			return u.user(), nil
+		}
 	}
-	u, err := r.loadUser(ctx, a.User)
-	if u == nil || u.Email != email {
-		return nil, err
-	}
-	return u.user(), nil
+	return nil, ErrBusy
 }
 
 // hold claims an address for a user, from nobody or from somebody who doesn't have it. The

@@ -12,7 +12,7 @@ import (
 // K-1: keys are the same only if all parts are.
 func TestKeysAreInjective(t *testing.T) {
 	t.Parallel()
-	atoms := []string{"", "a", "b", "?", "/", "\\", ":", ".", "..", "@", " ", "\x00", "%", "\xff", "🙂", "A", strings.Repeat("x", 10<<10)}
+	atoms := []string{"", "a", "b", "?", "/", "\\", ":", "|", ",", ".", "..", "@", " ", "\x00", "%", "\xff", "🙂", "A", strings.Repeat("x", 10<<10)}
 	random := rand.New(rand.NewPCG(1, 1))
 	parts := func() []string {
 		out := make([]string, random.IntN(3))
@@ -26,29 +26,56 @@ func TestKeysAreInjective(t *testing.T) {
 		}
 		return out
 	}
+	// alike gives other parts of the same text: cut elsewhere, or as one part with what may be
+	// a separator in it.
+	alike := func(parts []string) (out []string) {
+		if random.IntN(2) == 0 {
+			return []string{strings.Join(parts, atoms[2+random.IntN(len(atoms)-3)])}
+		}
+		rest := strings.Join(parts, "")
+		for range max(len(parts)+random.IntN(3)-1, 0) {
+			at := random.IntN(len(rest) + 1)
+			out, rest = append(out, rest[:at]), rest[at:]
+		}
+		if rest != "" {
+			out = append(out, rest)
+		}
+		return out
+	}
+	kinds := []string{kindUser, kindAddress, kindAccount, kindPasskey, kindSession, kindCopy, kindToken}
 	pairs := 1_000_000
 	if testing.Short() {
 		pairs = 50_000
 	}
-	equal := 0
-	for range pairs {
+	equal, cut := 0, 0
+	for i := range pairs {
 		a, b := parts(), parts()
-		same := slices.Equal(a, b)
-		if same {
-			equal++
+		if i%2 == 0 {
+			b = alike(a)
 		}
-		if (keyOf(kindUser, a...) == keyOf(kindUser, b...)) != same {
-			t.Fatalf("%q and %q", a, b)
+		kind, other := kinds[random.IntN(len(kinds))], kinds[random.IntN(len(kinds))]
+		if i%3 > 0 {
+			other = kind
+		}
+		same := kind == other && slices.Equal(a, b)
+		switch {
+		case same:
+			equal++
+		case kind == other && strings.Join(a, "") == strings.Join(b, ""):
+			cut++
+		}
+		if (keyOf(kind, a...) == keyOf(other, b...)) != same {
+			t.Fatalf("%s %q and %s %q", kind, a, other, b)
 		}
 	}
-	if equal == 0 {
-		t.Error("no two lists were the same: the test shows nothing")
+	if equal < pairs/100 || cut < pairs/100 {
+		t.Errorf("of %d pairs %d were the same and %d only cut elsewhere: the test shows little", pairs, equal, cut)
 	}
 }
 
 func TestKeysFitEveryStore(t *testing.T) {
 	t.Parallel()
-	kinds := []string{kindUser, kindAddress, kindAccount, kindPasskey, kindSession, kindToken}
+	kinds := []string{kindUser, kindAddress, kindAccount, kindPasskey, kindSession, kindCopy, kindToken}
 	prefix := strings.Repeat("a-Z_0.", 16)
 	if !isKeyPrefix(prefix) {
 		t.Fatal("the prefix is refused")

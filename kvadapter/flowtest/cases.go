@@ -1,7 +1,7 @@
 package flowtest
 
-// cases are the rules. Names with a K are those of the list of hazards in SCHEMA.md's terms:
-// K-10 is a single token, K-11 the same through a browser, and so on.
+// cases are the rules. The numbers are those that the tests of kvadapter and simstore have for
+// the same hazards, seen there without a browser.
 func cases() []testCase {
 	nobodysAddress := ada
 	nobodysAddress.address = ""

@@ -88,7 +88,7 @@ func (b *browser) visit(path string, scope any) answer {
 // crowds runs a case with a crowd that takes turns, and with a large one.
 func crowds(try func(c *check, n int)) func(*check) {
 	return func(c *check) {
-		const small = 100
+		const small = 40
 		if c.options.Clients > small {
 			try(c, small)
 		}

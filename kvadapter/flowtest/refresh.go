@@ -19,7 +19,7 @@ func (w *world) due() *browser {
 func isExtended(s *state) bool { return time.Until(s.Expires) > maxAge-updateAge/2 }
 
 // mostWrites is how many writes a crowd at the edge of updateAge may make.
-const mostWrites = 8
+const mostWrites = 4
 
 // updateAgeEdge is K-16.
 func updateAgeEdge(c *check, n int) {
