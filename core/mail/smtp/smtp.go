@@ -1,7 +1,5 @@
 //go:build !wasm
 
-// Package smtp sends sign-in links through a mail server. It needs sockets, which a wasm build
-// doesn't have: there it takes one of the services of package mail.
 package smtp
 
 import (

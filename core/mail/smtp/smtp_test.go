@@ -1,3 +1,5 @@
+//go:build !wasm
+
 package smtp_test
 
 import (
