@@ -2,6 +2,7 @@ package kvadapter
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"maps"
@@ -138,7 +139,8 @@ func (r *Records) addEntry(ctx context.Context, userID, key string, expires int6
 		for len(u.Sessions) >= maxSessions {
 			first := ""
 			for other, entry := range u.Sessions {
-				if other != key && (first == "" || entry.Expires < u.Sessions[first].Expires) {
+				// Of several with one end it is always the same, lest each retry ends another.
+				if other != key && (first == "" || cmp.Or(cmp.Compare(entry.Expires, u.Sessions[first].Expires), cmp.Compare(other, first)) < 0) {
 					first = other
 				}
 			}

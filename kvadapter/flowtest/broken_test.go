@@ -2,6 +2,7 @@ package flowtest
 
 import (
 	"context"
+	"crypto/rand"
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/binary"
@@ -128,6 +129,41 @@ func leaks(name string) breakage {
 	}}
 }
 
+// leaksMail stores what an e-mail provider sends.
+func leaksMail(provider string) breakage {
+	return breakage{config: func(w *world, c *core.Config) {
+		for i, p := range c.Providers {
+			email, isEmail := p.(core.Email)
+			if !isEmail || (email.ID == code) != (provider == code) {
+				continue
+			}
+			send := email.Send
+			email.Send = func(ctx context.Context, m core.VerificationRequest) error {
+				w.leak(m.Token)
+				return send(ctx, m)
+			}
+			c.Providers[i] = email
+		}
+	}}
+}
+
+// replays gives a token that was used again.
+func replays() breakage {
+	return breakage{adapter: func(_ *world, a *core.Adapter) {
+		use := a.UseVerificationToken
+		var used sync.Map
+		a.UseVerificationToken = func(ctx context.Context, identifier, token string) (*core.VerificationToken, error) {
+			t, err := use(ctx, identifier, token)
+			if t != nil {
+				used.Store(identifier+" "+token, t)
+			} else if again, ok := used.Load(identifier + " " + token); ok && err == nil {
+				return again.(*core.VerificationToken), nil
+			}
+			return t, err
+		}
+	}}
+}
+
 // careless reads a session without a look at the key that is in it.
 func (w *world) careless(ctx context.Context, token string) (*core.AdapterSession, *core.User, error) {
 	parts := append(binary.BigEndian.AppendUint64(nil, uint64(len(token))), token...)
@@ -187,7 +223,7 @@ func wrongs() []wrong {
 			s.Expires = s.Expires.Add(time.Duration(later.Add(1)) * 2 * time.Minute)
 		})},
 		{"a refresh reads again", []string{"cost"}, nil, refreshes(func(s *core.AdapterSession) { s.Revision = "" })},
-		{"a read writes", []string{"cost", "K-17/all"}, nil, reads(func(w *world, get getSession) getSession {
+		{"a read writes", []string{"cost", "K-17/each", "K-17/all"}, nil, reads(func(w *world, get getSession) getSession {
 			return func(ctx context.Context, token string) (*core.AdapterSession, *core.User, error) {
 				if err := w.probe.over(w.sessions).Put(ctx, w.prefix+"seen", nil, time.Now().Add(time.Hour)); err != nil {
 					return nil, nil, err
@@ -227,17 +263,32 @@ func wrongs() []wrong {
 		{"values are kept too shortly", []string{"K-20"}, nil, invites(func(ctx context.Context, w *world, t *core.VerificationToken) error {
 			return w.probe.over(w.sessions).Put(ctx, w.prefix+"short", nil, t.Expires)
 		})},
-		{"session tokens are stored", []string{"dump"}, nil, leaks(sessionCookie)},
+		{"session tokens are stored", []string{"dump"}, nil, breakage{adapter: func(w *world, a *core.Adapter) {
+			create := a.CreateSession
+			a.CreateSession = func(ctx context.Context, s core.AdapterSession) (*core.AdapterSession, error) {
+				key := w.prefix + "clear." + rand.Text()
+				if err := w.sessions.Put(ctx, key, []byte(`{"sessionToken":"`+s.SessionToken+`"}`), s.Expires); err != nil {
+					return nil, err
+				}
+				return create(ctx, s)
+			}
+		}}},
+		{"session tokens are stored in disguise", []string{"dump"}, nil, leaks(sessionCookie)},
 		{"CSRF cookies are stored", []string{"dump"}, nil, leaks(csrfCookie)},
 		{"check cookies are stored", []string{"dump"}, nil, leaks(pkceCookie)},
-		{"link tokens are stored", []string{"dump"}, nil, breakage{config: func(w *world, c *core.Config) {
-			email := c.Providers[0].(core.Email)
-			send := email.Send
-			email.Send = func(ctx context.Context, m core.VerificationRequest) error {
-				w.leak(m.Token)
-				return send(ctx, m)
+		{"link tokens are stored", []string{"dump"}, nil, leaksMail(mail)},
+		{"codes are stored", []string{"dump"}, nil, leaksMail(code)},
+		{"links and codes are not used up", []string{"K-11", "K-11/code"}, nil, replays()},
+		{"a sign-in asks for the user again and again", []string{"cost"}, nil, breakage{adapter: func(_ *world, a *core.Adapter) {
+			create := a.CreateSession
+			a.CreateSession = func(ctx context.Context, s core.AdapterSession) (*core.AdapterSession, error) {
+				for range 5 {
+					if _, err := a.GetUser(ctx, s.UserID); err != nil {
+						return nil, err
+					}
+				}
+				return create(ctx, s)
 			}
-			c.Providers[0] = email
 		}}},
 	}
 }

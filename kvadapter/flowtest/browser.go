@@ -162,7 +162,7 @@ func (b *browser) start(provider string, who person) string {
 	return back
 }
 
-// begin is askLink or start.
+// begin is askLink or start: what ends with a path to open.
 func (b *browser) begin(provider string, who person) string {
 	if provider == mail {
 		return b.askLink(who)
@@ -170,9 +170,34 @@ func (b *browser) begin(provider string, who person) string {
 	return b.start(provider, who)
 }
 
-// enter signs in all the way, by a link ("email") or at a provider. done is whether the
-// browser was given a session.
+// askCode has a code sent, and gives it; "" if none was sent.
+func (b *browser) askCode(who person) string {
+	before := len(b.inbox(who.address))
+	b.post(base+"/signin/"+code, url.Values{"email": {who.address}})
+	if mails := b.inbox(who.address); len(mails) > before {
+		return mails[len(mails)-1].Code
+	}
+	return ""
+}
+
+// typeCode sends the form that a code is typed into.
+func (b *browser) typeCode(digits string, scope any) answer {
+	b.scope = scope
+	defer func() { b.scope = nil }()
+	return b.post(base+"/callback/"+code, url.Values{"code": {digits}})
+}
+
+// enter signs in all the way, by a link, a code or at a provider. done is whether the browser
+// was given a session.
 func (b *browser) enter(provider string, who person) (last answer, done bool) {
+	if provider == code {
+		digits := b.askCode(who)
+		if digits == "" {
+			return b.answers[len(b.answers)-1], false
+		}
+		a := b.typeCode(digits, nil)
+		return a, a.status == http.StatusFound && a.session != ""
+	}
 	path := b.begin(provider, who)
 	if path == "" {
 		return b.answers[len(b.answers)-1], false
@@ -181,8 +206,11 @@ func (b *browser) enter(provider string, who person) (last answer, done bool) {
 	return a, a.status == http.StatusFound && a.session != ""
 }
 
-// mail is the e-mail provider's ID.
-const mail = "email"
+// The IDs of the e-mail providers: mail sends links, code six digits.
+const (
+	mail = "email"
+	code = "code"
+)
 
 // mustEnter demands that a person signs in, and gives what the session tells.
 func (b *browser) mustEnter(provider string, who person, when string) *state {
@@ -201,4 +229,5 @@ const (
 	toVerification = base + "/error?error=Verification"
 	toNotLinked    = base + "/signin?error=OAuthAccountNotLinked"
 	toFailure      = base + "/error?error=Configuration"
+	toCodeAgain    = base + "/verify-request?provider=" + code + "&type=email&error=Verification"
 )

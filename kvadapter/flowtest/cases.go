@@ -8,6 +8,7 @@ func cases() []testCase {
 	return []testCase{
 		{"K-2", "records that have changed places sign nobody in as somebody else", swappedRecords},
 		{"K-11", "of all who follow one sign-in link at once, one gets a session, the others the Verification page", linkRace},
+		{"K-11/code", "of all who type one code at once, one gets a session, and no more than five codes are compared", codeRace},
 		{"K-12/address", "first sign-ins at once with one address, each by its own link, make one user", crowds(firstByAddress)},
 		{"K-12/account", "first sign-ins at once with one account make one user with one account, and losers get in at their next try", crowds(firstByAccount(ada))},
 		{"K-12/account-without-address", "the same, if the provider tells no address", crowds(firstByAccount(nobodysAddress))},
@@ -19,7 +20,7 @@ func cases() []testCase {
 		{"K-20", "sessions, links and check cookies end when they say, and no store is asked to keep a value for less than a minute", ends},
 		{"K-22", "while the store is down nobody is signed out, jwt sessions go on, and no restart is needed", storeDown},
 		{"K-23", "of counters that come at once those are accepted that grow, and the largest stays", counters},
-		{"cost", "a session check is one read", cost},
+		{"cost", "a session check is one read, its refresh one more call, and a sign-in 20 at most", cost},
 		{"dump", "nothing that is in the store signs anybody in", dumped},
 		{"faults/error-before", "a store call that fails, whichever, gives nobody a wrong session and locks nobody out", faults(failBefore)},
 		{"faults/error-after", "nor does one that has worked and says that it failed", faults(failAfter)},

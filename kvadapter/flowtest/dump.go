@@ -9,6 +9,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"github.com/edgeauth/edgeauth/core"
@@ -16,8 +17,9 @@ import (
 
 var dora = person{"subject-of-dora", "Dora", "dora@example.com"}
 
-// everything has people do all that leaves something in the stores.
-func (w *world) everything() (carol person) {
+// everything has people do all that leaves something in the stores. asked is a browser that
+// asked for a code that nobody has typed in.
+func (w *world) everything() (carol person, asked *browser) {
 	w.due().session() // a refresh
 	signedOut := w.browser()
 	signedOut.mustEnter(mail, ada, "a link that is used")
@@ -25,6 +27,11 @@ func (w *world) everything() (carol person) {
 	signedOut.post(base+"/signout", nil)
 	if w.browser().askLink(ada) == "" {
 		w.failf("no link was sent")
+	}
+	w.browser().mustEnter(code, ada, "a code that is used")
+	asked = w.browser()
+	if asked.askCode(ada) == "" {
+		w.failf("no code was sent")
 	}
 	linking := w.browser()
 	linking.mustEnter(hub, bob, "OAuth")
@@ -38,16 +45,17 @@ func (w *world) everything() (carol person) {
 	if err := w.adapter.DeleteUser(w.ctx, s.User.ID); err != nil {
 		w.failf("DeleteUser: %w", err)
 	}
-	return carol
+	return carol, asked
 }
 
 // dumped tries whatever is in the stores as whatever a browser may send.
 func dumped(c *check) {
 	w := c.world()
-	carol := w.everything()
+	carol, asked := w.everything()
 	found := candidates{}
 	providerTokens := 0
-	for at, value := range w.dump() {
+	records := w.dump()
+	for at, value := range records {
 		found.take(strings.TrimPrefix(at.key, w.prefix), 0)
 		found.take(string(value), 0)
 	}
@@ -61,7 +69,13 @@ func dumped(c *check) {
 	}
 	f := forger{
 		world: w, jwt: w.site(func(c *core.Config) { c.Session.Strategy = core.StrategyJWT }),
-		addresses: []string{ada.address, bob.address, carol.address},
+		addresses: []string{ada.address, bob.address, carol.address, dora.address},
+		asked:     asked.jar, tokens: map[place][]byte{},
+	}
+	for at, value := range records {
+		if strings.HasPrefix(at.key, w.prefix+"token.") {
+			f.tokens[at] = value
+		}
 	}
 	w.network.mu.Lock()
 	w.network.gullible = map[string]*person{hub: &bob, spoke: &bob, idp: &dora}
@@ -149,6 +163,8 @@ type forger struct {
 	*world
 	jwt       http.Handler
 	addresses []string
+	asked     map[string]*http.Cookie // of a browser that asked for a code, as anybody can for any address
+	tokens    map[place][]byte        // the records of links and codes, put back for each code that is tried
 }
 
 func (f forger) try(text string) {
@@ -164,6 +180,16 @@ func (f forger) try(text string) {
 		if b.get(base + "/callback/email?" + url.Values{"token": {text}, "email": {address}}.Encode()); b.has() {
 			f.failf("%q from the stores is the token of a link", text)
 		}
+	}
+	for at, value := range f.tokens {
+		if err := at.store.Put(f.ctx, at.key, value, time.Now().Add(time.Hour)); err != nil {
+			f.failf("Put: %w", err)
+		}
+	}
+	b := f.browser()
+	b.jar = maps.Clone(f.asked)
+	if a := b.typeCode(text, nil); b.has() || a.location != toCodeAgain {
+		f.failf("%q from the stores, typed as a code: session cookie %v: %d %s", text, b.has(), a.status, a.location)
 	}
 	token, _, _ := strings.Cut(text, "|")
 	for _, cookie := range []string{value, url.QueryEscape(token + "|" + text)} {

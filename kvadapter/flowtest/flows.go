@@ -16,6 +16,9 @@ type flow struct {
 	after   func(b *browser, was state) // what must be possible and so afterwards
 }
 
+// byCode is what the names of flows with a code end with.
+const byCode = "sign-in by code"
+
 // flows are what people do. Each ends with Ada signed in again.
 func flows() []flow {
 	signIn := func(provider string) func(*browser, state) {
@@ -38,6 +41,8 @@ func flows() []flow {
 	return []flow{
 		{"first sign-in by link", nil, signIn(mail), again(mail)},
 		{"sign-in by link", known(mail), signIn(mail), again(mail)},
+		{"first " + byCode, nil, signIn(code), again(code)},
+		{byCode, known(mail), signIn(code), again(code)},
 		{"first OAuth sign-in", nil, signIn(hub), again(hub)},
 		{"OAuth sign-in", known(hub), signIn(hub), again(hub)},
 		{"first OpenID sign-in", nil, signIn(idp), again(idp)},
@@ -135,8 +140,9 @@ func faults(f fault) func(*check) {
 // A tally counts faults, and keeps what went wrong.
 type tally struct {
 	*check
-	tried int
-	wrong []error
+	tried   int
+	wrong   []error
+	canRead bool // the faults are no reads', so that who is signed in can always be told
 }
 
 // end ends a case.
@@ -169,6 +175,9 @@ func (t *tally) try(what flow, n int, op string, f fault) {
 	t.tried++
 	for _, a := range s.ada.answers {
 		s.isNoCrash(a, "then")
+		if t.canRead && a.status >= 500 {
+			s.failf("a session was not read, since something else was not written: %s: %d", a.request, a.status)
+		}
 		if isLying := f == stale || f == corrupt; a.clears && a.request == "GET "+base+"/session" && !isLying {
 			s.failf("the failure has signed Ada out")
 		}

@@ -118,7 +118,7 @@ func storeDown(c *check) {
 
 // eachWriteRefused is K-17.
 func eachWriteRefused(c *check) {
-	t := &tally{check: c}
+	t := &tally{check: c, canRead: true}
 	for _, f := range flows() {
 		for n, op := range c.calls(f) {
 			if op == "Get" || op == "List" || c.leavesOut(n) {

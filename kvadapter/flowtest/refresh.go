@@ -1,6 +1,7 @@
 package flowtest
 
 import (
+	"strings"
 	"time"
 
 	"github.com/edgeauth/edgeauth/kvadapter"
@@ -57,8 +58,32 @@ func updateAgeEdge(c *check, n int) {
 	c.logf("%d reads at once made at most %d writes", n, most)
 }
 
-// cost counts the calls of a session check.
+// mostCalls is how many calls a flow may make on one Atomic store, from the form to the
+// session cookie. Two things cost more: each of the attempts at a code is a record of its own,
+// and beside a plain session store there are the copy of the new session, the look after it,
+// and the tombstone on the copy of the session that it replaces.
+const (
+	mostCalls = 20
+	copyCalls = 3
+)
+
+// cost counts the calls of session checks, and of all else that people do.
 func cost(c *check) {
+	_, isAtomic := c.sessions.(kvadapter.Atomic)
+	for _, f := range flows() {
+		most := mostCalls
+		if strings.HasSuffix(f.name, byCode) {
+			most += codeAttempts
+		}
+		if !isAtomic {
+			most += copyCalls
+		}
+		ops := c.calls(f)
+		c.logf("%s: %d calls", f.name, len(ops))
+		if len(ops) > most {
+			c.failf("%s made %d calls, want %d at most: %v", f.name, len(ops), most, ops)
+		}
+	}
 	w := c.world()
 	b := w.due()
 	read := func() (ops []string, writes int) {
@@ -70,7 +95,7 @@ func cost(c *check) {
 	}
 	ops, writes := read()
 	c.logf("a refresh: %v", ops)
-	if _, isAtomic := c.sessions.(kvadapter.Atomic); isAtomic && (len(ops) != 2 || writes != 1) {
+	if isAtomic && (len(ops) != 2 || writes != 1) {
 		c.failf("a refresh made the calls %v", ops)
 	}
 	for range 3 {

@@ -69,7 +69,10 @@ func (c *check) world() *world {
 // site makes a handler over the same records. change may be nil.
 func (w *world) site(change func(*core.Config)) http.Handler {
 	config := core.Config{
-		Providers: append([]core.Provider{core.Email{Send: w.receive}}, w.network.providers()...),
+		Providers: append([]core.Provider{
+			core.Email{Send: w.receive},
+			core.Email{ID: code, Code: true, Send: w.receive},
+		}, w.network.providers()...),
 		Secret:    []string{"a secret of at least thirty-two characters"},
 		Adapter:   w.adapter,
 		Session:   core.SessionOptions{Strategy: core.StrategyDatabase, MaxAge: maxAge, UpdateAge: updateAge},
