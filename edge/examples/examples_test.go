@@ -12,21 +12,17 @@ import (
 	"testing"
 )
 
-// An app is an example with its own tools. The stories find their way in it by what all of them
-// have: the pages /, /client and /account, whose #user is the name of who is signed in.
+// An app is an example with its own tools, pointed at a handler.
 type app struct {
 	name  string   // its folder
 	base  string   // where its client looks for the handler
 	start []string // what serves the built app on $HOST and $PORT
-
-	// lookAlike says that to its official client a handler that is down looks like "signed out".
-	lookAlike bool
 }
 
 var apps = []app{
 	{name: "sveltekit", base: "/auth", start: []string{"node", "build"}},
 	{name: "solidstart", base: "/api/auth", start: []string{"node", ".output/server/index.mjs"}},
-	{name: "next", base: "/api/auth", start: []string{"node", "node_modules/next/dist/bin/next", "start", "-H", "127.0.0.1"}, lookAlike: true},
+	{name: "next", base: "/api/auth", start: []string{"node", "node_modules/next/dist/bin/next", "start", "-H", "127.0.0.1"}},
 }
 
 func TestApps(t *testing.T) {
@@ -36,7 +32,7 @@ func TestApps(t *testing.T) {
 	for _, app := range apps {
 		t.Run(app.name, func(t *testing.T) {
 			t.Parallel()
-			addr, edge, idp := freeAddr(t), freeAddr(t), freeAddr(t)
+			addr, edge := freeAddr(t), freeAddr(t)
 			origin := "http://" + addr
 			host, port, _ := strings.Cut(addr, ":")
 			env := []string{
@@ -46,14 +42,10 @@ func TestApps(t *testing.T) {
 			install(t, app.name)
 			run(t, app.name, env, "npm", "run", "build")
 
-			start(t, tools, []string{"ADDR=" + idp, "REDIRECT_URIS=" + origin + app.base + "/callback/idp"}, "node", "idp.mjs")
-			handler := start(t, tools, []string{
-				"ADDR=" + edge, "AUTH_URL=" + origin, "AUTH_SECRET=" + strings.Repeat("not-a-secret-", 3),
-				"AUTH_IDP_ISSUER=http://" + idp, "AUTH_IDP_ID=demo", "AUTH_IDP_SECRET=demo-secret",
-			}, "node", "serve.mjs", worker)
+			handler := serve(t, worker, edge, origin, app.base, "AUTH_URL="+origin)
 			start(t, app.name, env, app.start...)
 
-			s := story{"up", app.name, origin, app.base, app.lookAlike, filepath.Join(t.TempDir(), "state.json")}
+			s := story{"up", app.name, origin, app.base, filepath.Join(t.TempDir(), "state.json")}
 			tell(t, s)
 			handler.end()
 			s.Edge = "down"
@@ -62,13 +54,36 @@ func TestApps(t *testing.T) {
 	}
 }
 
+// TestGoApps has the sites in Go, which hold the handler themselves, on workerd. They can't lose it.
+func TestGoApps(t *testing.T) {
+	t.Parallel()
+	needTools(t)
+	for _, app := range []app{{name: "site", base: "/auth"}, {name: "api", base: "/api/auth"}} {
+		t.Run(app.name, func(t *testing.T) {
+			t.Parallel()
+			addr := freeAddr(t)
+			origin := "http://" + addr
+			serve(t, buildWorker(t, "./"+app.name), addr, origin, app.base, "AUTH_TRUST_HOST=true")
+			tell(t, story{"up", app.name, origin, app.base, filepath.Join(t.TempDir(), "state.json")})
+		})
+	}
+}
+
+// serve runs a worker on workerd, and an OpenID provider beside it. Origin is what browsers see,
+// and host says how the handler knows it.
+func serve(t *testing.T, worker, addr, origin, base, host string) *server {
+	t.Helper()
+	idp := freeAddr(t)
+	start(t, tools, []string{"ADDR=" + idp, "REDIRECT_URIS=" + origin + base + "/callback/idp"}, "node", "idp.mjs")
+	return start(t, tools, []string{
+		"ADDR=" + addr, host, "AUTH_SECRET=" + strings.Repeat("not-a-secret-", 3),
+		"AUTH_IDP_ISSUER=http://" + idp, "AUTH_IDP_ID=demo", "AUTH_IDP_SECRET=demo-secret",
+	}, "node", "serve.mjs", worker)
+}
+
 // A story is told by testdata/stories.mjs. State is a file with the cookies of somebody who is
 // signed in: stories of a handler that is up leave it to those of one that is down.
-type story struct {
-	Edge, Name, Origin, Base string
-	LookAlike                bool
-	State                    string
-}
+type story struct{ Edge, Name, Origin, Base, State string }
 
 func tell(t *testing.T, s story) {
 	t.Helper()
@@ -82,31 +97,6 @@ func tell(t *testing.T, s story) {
 	t.Logf("%s", out)
 	if err != nil {
 		t.Fatal(err)
-	}
-}
-
-// TestGoApps has the sites in Go, which hold the handler themselves, on workerd.
-func TestGoApps(t *testing.T) {
-	t.Parallel()
-	needTools(t)
-	for _, app := range []struct{ name, base string }{{"site", "/auth"}, {"api", "/api/auth"}} {
-		t.Run(app.name, func(t *testing.T) {
-			t.Parallel()
-			addr, idp := freeAddr(t), freeAddr(t)
-			origin := "http://" + addr
-			start(t, tools, []string{"ADDR=" + idp, "REDIRECT_URIS=" + origin + app.base + "/callback/idp"}, "node", "idp.mjs")
-			start(t, tools, []string{
-				"ADDR=" + addr, "AUTH_TRUST_HOST=true", "AUTH_SECRET=" + strings.Repeat("not-a-secret-", 3),
-				"AUTH_IDP_ISSUER=http://" + idp, "AUTH_IDP_ID=demo", "AUTH_IDP_SECRET=demo-secret",
-			}, "node", "serve.mjs", buildWorker(t, "./"+app.name))
-			cmd := exec.CommandContext(t.Context(), "node", filepath.Join("testdata", "go.mjs"), app.name, origin, app.base)
-			cmd.Env = append(os.Environ(), "CHROMIUM="+chromium())
-			out, err := cmd.CombinedOutput()
-			t.Logf("%s", out)
-			if err != nil {
-				t.Fatal(err)
-			}
-		})
 	}
 }
 
@@ -132,7 +122,7 @@ func TestLockFiles(t *testing.T) {
 	}
 }
 
-// buildWorker compiles the handler, with the files that run it on workerd beside it.
+// buildWorker compiles an example in Go, with the files that run it on workerd beside it.
 func buildWorker(t *testing.T, pkg string) string {
 	t.Helper()
 	dir := t.TempDir()

@@ -4,7 +4,27 @@ import assert from "node:assert/strict"
 import { createRequire } from "node:module"
 
 const { chromium } = createRequire(new URL("../../worker/package.json", import.meta.url))("playwright-core")
-const { Edge: edge, Name: app, Origin: origin, Base: base, LookAlike: lookAlike, State: state } = JSON.parse(process.argv[2])
+const { Edge: edge, Name: app, Origin: origin, Base: base, State: state } = JSON.parse(process.argv[2])
+
+// All have the pages / and /account, and #user with the name of who is signed in. What differs:
+const {
+  client = "/client", // the page that the browser renders
+  server = "#user", // what the server renders of /
+  account = "Account", // the heading of /account
+  hasForm = true, // whether / has a form for name and password, or a button that leads to one
+  plain = "/", // from where people sign in without scripts
+  plainSignOut = false, // whether they sign out without
+  refusal = 401, // what a script gets that asks for /account and is not signed in
+  back = "/account", // where people are who went there and then signed in
+  signOutAt = "/", // from where a sign-out is told to other tabs
+  follows = true, // whether / and /account hear of it
+  lookAlike = false, // whether a handler that is down looks like "signed out" to the official client
+} = {
+  site: { hasForm: false, plainSignOut: true, refusal: 303, signOutAt: "/client", follows: false },
+  // core/route redirects everybody to one page, from which no way leads back.
+  api: { client: "/", server: "#server", account: "Who am I?", hasForm: false, plain: "/account", refusal: 302, back: "/", follows: false },
+  next: { lookAlike: true },
+}[app] ?? {}
 const nobody = "Nobody is signed in."
 const unknown = "Try again later."
 
@@ -17,20 +37,20 @@ const browser = await chromium.launch({
 const open = (page, path) => page.goto(origin + path, { waitUntil: "networkidle" })
 
 /** Waits until the page shows a name, or says that there is none. */
-async function shows(page, text) {
-  const user = page.locator("#user")
+async function shows(page, text, where = "#user") {
+  const user = page.locator(where)
   await user.filter({ hasText: text }).waitFor({ timeout: 10_000 }).catch(async () => {
-    assert.equal((await user.textContent({ timeout: 100 }).catch(() => "a page without #user")).trim(), text)
+    assert.equal((await user.textContent({ timeout: 100 }).catch(() => `a page without ${where}`)).trim(), text)
   })
 }
 
 /** What the server knows of who has these cookies: the page as it is without scripts. */
 async function serverShows(context, text) {
-  const plain = await browser.newContext({ javaScriptEnabled: false, storageState: await context.storageState() })
-  const page = await plain.newPage()
+  const copy = await browser.newContext({ javaScriptEnabled: false, storageState: await context.storageState() })
+  const page = await copy.newPage()
   await page.goto(origin)
-  await shows(page, text)
-  await plain.close()
+  await shows(page, text, server)
+  await copy.close()
 }
 
 async function fillIn(page, name = "ada", password = "engine") {
@@ -39,8 +59,14 @@ async function fillIn(page, name = "ada", password = "engine") {
   await page.getByRole("button", { name: /^Sign in( with Credentials)?$/ }).click()
 }
 
-async function signIn(page) {
+/** Goes to the form: the app's own, or the handler's. */
+async function toForm(page) {
   await open(page, "/")
+  if (!hasForm) await page.getByRole("button", { name: "Sign in" }).click()
+}
+
+async function signIn(page) {
+  await toForm(page)
   await fillIn(page)
   await shows(page, "Ada Lovelace")
 }
@@ -53,53 +79,59 @@ async function signInAtHandler(context) {
   assert.equal(response.headers().location, origin)
 }
 
-const signOut = (page) => page.getByRole("button", { name: "Sign out" }).click()
+const atSignIn = (url) => url.pathname === `${base}/signin`
 
 const up = {
   "a stranger is told so, and kept out": async (page) => {
     await open(page, "/")
     await shows(page, nobody)
-    await open(page, "/client")
+    await open(page, client)
     await shows(page, nobody)
     for (const go of [() => page.goto(`${origin}/account`), () => open(page, "/").then(() => page.getByRole("link", { name: "Account" }).click())]) {
       await go()
-      await page.waitForURL((url) => url.pathname === `${base}/signin` && /\/account$/.test(url.searchParams.get("callbackUrl")))
+      await page.waitForURL((url) => atSignIn(url) && (back === "/" || url.searchParams.get("callbackUrl").endsWith(back)))
     }
-    const answer = await page.request.get(`${origin}/account`, { headers: { accept: "application/json" } })
-    assert.equal(answer.status(), 401, "for a script")
+    const answer = await page.request.get(`${origin}/account`, { headers: { accept: "application/json" }, maxRedirects: 0 })
+    assert.equal(answer.status(), refusal, "for a script")
   },
 
   "somebody signs in where the account was": async (page) => {
     await page.goto(`${origin}/account`)
     await fillIn(page)
-    await page.waitForURL(`${origin}/account`)
+    await page.waitForURL(origin + back)
     await shows(page, "Ada Lovelace")
   },
 
   "a wrong password is told, the right one signs in": async (page, context) => {
-    await open(page, "/")
+    await toForm(page)
     await fillIn(page, "ada", "wrong")
-    await page.getByRole("alert").filter({ hasText: "wrong" }).waitFor()
+    await page.getByRole("alert").filter({ hasText: /is wrong|failed/ }).waitFor()
     await fillIn(page)
     await shows(page, "Ada Lovelace")
     await serverShows(context, "Ada Lovelace")
-    await open(page, "/client")
+    await open(page, client)
     await shows(page, "Ada Lovelace")
     await page.getByRole("link", { name: "Account" }).click()
     await page.waitForURL(`${origin}/account`)
-    await page.getByRole("heading", { name: "Account" }).waitFor()
+    await page.getByRole("heading", { name: account }).waitFor()
     await shows(page, "Ada Lovelace")
   },
 
-  "the form works without scripts": async (page) => {
-    await page.goto(origin)
+  "forms work without scripts": async (page) => {
+    await page.goto(origin + plain)
+    if (!hasForm && plain === "/") await page.getByRole("button", { name: "Sign in" }).click()
     await fillIn(page)
-    await shows(page, "Ada Lovelace")
+    await shows(page, "Ada Lovelace", server)
+    if (!plainSignOut) return
+    await page.getByRole("button", { name: "Sign out" }).click()
+    await shows(page, nobody)
+    await page.goto(`${origin}/files/`)
+    await page.waitForURL(atSignIn)
   },
 
   "an OpenID provider signs somebody in": async (page, context) => {
-    await open(page, "/")
-    await page.getByRole("button", { name: "Sign in with the provider" }).click()
+    await toForm(page)
+    await page.getByRole("button", { name: /^Sign in with (the provider|IdP)$/ }).click()
     await page.locator("input[name=login]").fill("alice")
     await page.locator("input[name=password]").fill("anything")
     await page.getByRole("button").first().click()
@@ -112,8 +144,8 @@ const up = {
   "a new name is known to the server and to other tabs": async (page, context) => {
     await signIn(page)
     const other = await context.newPage()
-    await open(other, "/client")
-    await open(page, "/client")
+    await open(other, client)
+    await open(page, client)
     await page.getByLabel("Name").fill("Countess <Lovelace> & Zoë")
     await page.getByRole("button", { name: "Change" }).click()
     await shows(page, "Countess <Lovelace> & Zoë")
@@ -125,30 +157,32 @@ const up = {
 
   "who signs out is signed out in other tabs": async (page, context) => {
     await signIn(page)
-    const client = await context.newPage()
-    await open(client, "/client")
-    await shows(client, "Ada Lovelace")
-    const server = await context.newPage()
-    await open(server, "/")
-    await shows(server, "Ada Lovelace")
-    const account = await context.newPage()
-    await open(account, "/account")
-    await signOut(page)
+    const tab = await context.newPage()
+    await open(tab, client)
+    await shows(tab, "Ada Lovelace")
+    const home = await context.newPage()
+    await open(home, "/")
+    await shows(home, "Ada Lovelace")
+    const inside = await context.newPage()
+    await open(inside, "/account")
+    if (signOutAt !== "/") await open(page, signOutAt)
+    await page.getByRole("button", { name: "Sign out" }).click()
     await shows(page, nobody)
-    await shows(client, nobody)
-    await shows(server, nobody)
+    await shows(tab, nobody)
+    if (!follows) await Promise.all([home, inside].map((page) => page.reload()))
+    await shows(home, nobody)
     await serverShows(context, nobody)
-    await account.waitForURL((url) => url.pathname === `${base}/signin`)
+    await inside.waitForURL(atSignIn)
     assert.deepEqual((await context.cookies()).filter(({ name }) => name.includes("session-token")), [])
   },
 
   "who signs in is signed in in other tabs": async (page, context) => {
-    const client = await context.newPage()
-    await open(client, "/client")
-    await shows(client, nobody)
+    const tab = await context.newPage()
+    await open(tab, client)
+    await shows(tab, nobody)
     await signIn(page)
-    await open(page, "/client")
-    await shows(client, "Ada Lovelace")
+    await open(page, client)
+    await shows(tab, "Ada Lovelace")
   },
 
   "nothing is left in a shared cache": async (page, context) => {
@@ -174,7 +208,7 @@ const down = {
     page.on("request", (request) => request.isNavigationRequest() && visits.push(request.url()))
     await open(page, "/")
     await shows(page, unknown)
-    await open(page, "/client")
+    await open(page, client)
     await shows(page, lookAlike ? nobody : unknown)
     const response = await open(page, "/account")
     assert.equal(response.status(), 503)
@@ -200,7 +234,7 @@ const down = {
 
 try {
   for (const [name, told] of Object.entries(edge === "up" ? up : down)) {
-    const context = await browser.newContext({ javaScriptEnabled: name !== "the form works without scripts" })
+    const context = await browser.newContext({ javaScriptEnabled: !name.endsWith("without scripts") })
     context.setDefaultTimeout(15_000)
     const page = await context.newPage()
     const begun = Date.now()
