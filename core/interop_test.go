@@ -42,7 +42,7 @@ func needNode(t *testing.T) string {
 func inNode(t *testing.T, tasks []map[string]any) []map[string]any {
 	t.Helper()
 	node := needNode(t)
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, node, "testdata/interop.mjs", reference)
 	var stderr bytes.Buffer

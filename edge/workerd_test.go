@@ -289,7 +289,7 @@ func getJSON[T any](w *worker, path string) T {
 // finds the time.
 func (w *worker) logs(text string, n int) {
 	w.t.Helper()
-	for deadline := time.Now().Add(5 * time.Second); ; runtime.Gosched() {
+	for deadline := time.Now().Add(time.Minute); ; runtime.Gosched() {
 		got := strings.Count(w.log.String(), text)
 		if got == n {
 			return

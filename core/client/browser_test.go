@@ -31,7 +31,7 @@ func TestBrowser(t *testing.T) {
 	need(t, err == nil, "chromium", "apt-get install chromium, or set CHROMIUM to its path")
 
 	s := newSite(t)
-	ctx, cancel := context.WithTimeout(t.Context(), 4*time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 15*time.Minute)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, node, "testdata/browser.mjs", s.url, absolute(t, filepath.Join(tools, "package.json")))
 	cmd.Env = append(os.Environ(), "CHROMIUM="+chromium())

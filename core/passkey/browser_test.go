@@ -98,7 +98,7 @@ func TestBrowser(t *testing.T) {
 	_, err = os.Stat(chromium())
 	need(t, err, "chromium", "apt-get install chromium, or set CHROMIUM to its path")
 
-	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 15*time.Minute)
 	defer cancel()
 	hub := core.Endpoint{URL: "https://hub.example"}
 	var taken recording

@@ -88,7 +88,7 @@ func runs(t *testing.T, address string, cmd *exec.Cmd) {
 	})
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
-	for deadline := time.Now().Add(10 * time.Second); time.Now().Before(deadline); {
+	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); {
 		if conn, err := net.Dial("tcp", address); err == nil {
 			conn.Close()
 			return

@@ -127,7 +127,7 @@ func TestLongPaths(t *testing.T) {
 	} {
 		start := time.Now()
 		p.Match(target(t, path))
-		if took := time.Since(start); took > time.Second {
+		if took := time.Since(start); took > 10*time.Second {
 			t.Errorf("%s: %s", name, took)
 		}
 	}

@@ -120,8 +120,8 @@ func start(t *testing.T, dir string, env []string, command ...string) *server {
 	case <-isReady:
 	case <-s.ended:
 		t.Fatalf("%s ended", strings.Join(command, " "))
-	case <-time.After(time.Minute):
-		t.Fatalf("%s is not ready after a minute", strings.Join(command, " "))
+	case <-time.After(5 * time.Minute):
+		t.Fatalf("%s is not ready after five minutes", strings.Join(command, " "))
 	}
 	return s
 }

@@ -16,7 +16,7 @@ const browser = await chromium.launch({
 async function story(name, tell, options = {}) {
   const context = await browser.newContext({ bypassCSP: false, ...options })
   const page = await context.newPage()
-  page.setDefaultTimeout(15000)
+  page.setDefaultTimeout(60_000)
   const foreign = []
   page.on("request", (r) => {
     const from = r.frame().url()

@@ -17,7 +17,7 @@ const browser = await chromium.launch({
 /** Runs one story in a browser of its own. No page may run into its policy or throw. */
 async function story(name, tell, { path = "/app", ...options } = {}) {
   const context = await browser.newContext(options)
-  context.setDefaultTimeout(10000)
+  context.setDefaultTimeout(60_000)
   const wrong = []
   context.on("console", (m) => m.type() === "error" && /Content Security Policy|Trusted/.test(m.text()) && wrong.push(m.text()))
   context.on("weberror", (e) => wrong.push(String(e.error())))

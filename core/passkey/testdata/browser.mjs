@@ -20,7 +20,7 @@ const browser = await chromium.launch({
 async function story(name, tell, { noAutofill, ...options } = {}) {
   const context = await browser.newContext({ bypassCSP: false, ...options })
   const page = await context.newPage()
-  page.setDefaultTimeout(15000)
+  page.setDefaultTimeout(60_000)
   const wrong = []
   page.on("request", (r) => r.url().startsWith(site) || r.url().startsWith(mixed) || wrong.push(`a request to ${r.url()}`))
   page.on("console", (m) => /Content Security Policy/.test(m.text()) && wrong.push(m.text()))

@@ -39,7 +39,7 @@ const open = (page, path) => page.goto(origin + path, { waitUntil: "networkidle"
 /** Waits until the page shows a name, or says that there is none. */
 async function shows(page, text, where = "#user") {
   const user = page.locator(where)
-  await user.filter({ hasText: text }).waitFor({ timeout: 10_000 }).catch(async () => {
+  await user.filter({ hasText: text }).waitFor().catch(async () => {
     assert.equal((await user.textContent({ timeout: 100 }).catch(() => `a page without ${where}`)).trim(), text)
   })
 }
@@ -235,7 +235,7 @@ const down = {
 try {
   for (const [name, told] of Object.entries(edge === "up" ? up : down)) {
     const context = await browser.newContext({ javaScriptEnabled: !name.endsWith("without scripts") })
-    context.setDefaultTimeout(15_000)
+    context.setDefaultTimeout(60_000)
     const page = await context.newPage()
     const begun = Date.now()
     try {

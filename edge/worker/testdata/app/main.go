@@ -193,7 +193,7 @@ func call(ctx context.Context, url string) error {
 func after(w http.ResponseWriter, r *http.Request) {
 	url := r.FormValue("url")
 	edge.WaitUntil(r.Context(), func(ctx context.Context) {
-		for start := time.Now(); time.Since(start) < 200*time.Millisecond; { // hold up the isolate
+		for start := time.Now(); time.Since(start) < time.Second; { // hold up the isolate
 		}
 		if err := call(ctx, url+"?n=1"); err != nil {
 			log.Print(err)
