@@ -129,17 +129,22 @@ func route(basePath, pathname string) (Action, string, bool) {
 	if !ok {
 		return "", "", false
 	}
-	segments := strings.FieldsFunc(rest, func(c rune) bool { return c == '/' })
-	switch {
-	case len(segments) == 1 && IsAction(segments[0]):
-		return Action(segments[0]), "", true
-	case len(segments) == 2 && IsAction(segments[0]) && Action(segments[0]).takesProvider():
-		if segments[1] == "undefined" {
-			segments[1] = ""
-		}
-		return Action(segments[0]), segments[1], true
+	action, rest := cutSegment(rest)
+	providerID, rest := cutSegment(rest)
+	isTooLong := rest != "" || providerID != "" && !Action(action).takesProvider()
+	if isTooLong || !IsAction(action) {
+		return "", "", false
 	}
-	return "", "", false
+	if providerID == "undefined" {
+		providerID = ""
+	}
+	return Action(action), providerID, true
+}
+
+// cutSegment cuts the first segment off a path, and the slashes around it.
+func cutSegment(path string) (segment, rest string) {
+	segment, rest, _ = strings.Cut(strings.TrimLeft(path, "/"), "/")
+	return segment, strings.TrimLeft(rest, "/")
 }
 
 // isReturnRedirect reports whether the client wants redirects as JSON. The header's

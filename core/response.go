@@ -28,7 +28,10 @@ func (resp *Response) CopyCookies(w http.ResponseWriter) {
 func (resp *Response) write(w http.ResponseWriter) {
 	header := w.Header()
 	for name, values := range resp.Header {
-		header[name] = append(header[name], values...)
+		if before, found := header[name]; found {
+			values = append(before, values...)
+		}
+		header[name] = values
 	}
 	w.WriteHeader(resp.Status)
 	if len(resp.Body) > 0 {

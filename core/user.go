@@ -153,8 +153,14 @@ type Session struct {
 	Extra   map[string]any // further members at the top level; wins over the fields above
 }
 
-// wireTime is JavaScript's Date.prototype.toISOString.
-const wireTime = "2006-01-02T15:04:05.000Z"
+// appendTime writes a time as JavaScript's Date.prototype.toISOString does. Only of the layout
+// without milliseconds does package time have a fast version.
+func appendTime(dst []byte, t time.Time) []byte {
+	t = t.UTC()
+	dst = t.AppendFormat(dst, time.RFC3339)
+	milli := t.Nanosecond() / 1e6
+	return append(dst[:len(dst)-1], '.', byte('0'+milli/100), byte('0'+milli/10%10), byte('0'+milli%10), 'Z')
+}
 
 // MarshalJSON writes the session as the session route sends it.
 func (s Session) MarshalJSON() ([]byte, error) {
@@ -176,8 +182,7 @@ func (s *Session) appendJSON(dst []byte) ([]byte, error) {
 		return true
 	}
 	if !s.Expires.IsZero() && member("expires") {
-		dst = s.Expires.UTC().AppendFormat(append(dst, '"'), wireTime)
-		dst = append(dst, '"')
+		dst = append(appendTime(append(dst, '"'), s.Expires), '"')
 	}
 	if s.User != nil && member("user") {
 		if dst, err = s.User.appendJSON(dst); err != nil {

@@ -29,7 +29,8 @@ func Chunks(jar Jar, name string) (value string, names []string) {
 	}
 	var plain string
 	var chunks []chunk
-	for n, v := range jar.All() {
+	for _, p := range jar.pairs {
+		n, v := p.name, p.value
 		if v == "" || !strings.HasPrefix(n, name) {
 			continue
 		}

@@ -2,6 +2,7 @@ package cookie_test
 
 import (
 	"encoding/json"
+	"net/http"
 	"os"
 	"slices"
 	"strings"
@@ -194,5 +195,18 @@ func TestStringNeverInjects(t *testing.T) {
 	}
 	if s := (cookie.Cookie{Name: "a", Value: evil}).String(); strings.ContainsAny(s, "; \r\n") {
 		t.Errorf("an evil value is written raw: %q", s)
+	}
+}
+
+// Expires is written as net/http writes dates, whatever the date.
+func TestExpiresIsAnHTTPDate(t *testing.T) {
+	t.Parallel()
+	moment := time.Date(1000, 1, 1, 0, 0, 0, 0, time.FixedZone("east", 3600))
+	for moment.Year() < 10000 {
+		want := "a=; Expires=" + moment.UTC().Format(http.TimeFormat)
+		if got := (cookie.Cookie{Name: "a", Options: cookie.Options{Expires: moment}}).String(); got != want {
+			t.Fatalf("got %q, want %q", got, want)
+		}
+		moment = moment.Add(1234567*time.Second + 890123456*time.Nanosecond)
 	}
 }

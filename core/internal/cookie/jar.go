@@ -1,7 +1,6 @@
 package cookie
 
 import (
-	"iter"
 	"strings"
 
 	"github.com/edgeauth/edgeauth/core/internal/weburl"
@@ -36,7 +35,10 @@ func Parse(header string) Jar {
 	if len(header) < len("a=") {
 		return j
 	}
-	for part := range strings.SplitSeq(header, ";") {
+	j.pairs = make([]pair, 0, 8)
+	for header != "" {
+		var part string
+		part, header, _ = strings.Cut(header, ";")
 		name, value, ok := strings.Cut(part, "=")
 		if !ok {
 			continue
@@ -44,17 +46,28 @@ func Parse(header string) Jar {
 		if len(j.pairs) == maxPairs {
 			break
 		}
-		name = strings.Trim(name, " \t")
+		name = trimBlanks(name)
 		if _, twice := j.Get(name); twice {
 			continue
 		}
-		value = strings.Trim(value, " \t")
+		value = trimBlanks(value)
 		if decoded, ok := weburl.DecodeComponent(value); ok {
 			value = decoded
 		}
 		j.pairs = append(j.pairs, pair{name, value})
 	}
 	return j
+}
+
+// trimBlanks is strings.Trim for blanks and tabs, without setting up a set of characters.
+func trimBlanks(s string) string {
+	for s != "" && (s[0] == ' ' || s[0] == '\t') {
+		s = s[1:]
+	}
+	for s != "" && (s[len(s)-1] == ' ' || s[len(s)-1] == '\t') {
+		s = s[:len(s)-1]
+	}
+	return s
 }
 
 // Get returns the value of the cookie with exactly this name, and whether there is one. A cookie may be there and empty.
@@ -65,15 +78,4 @@ func (j Jar) Get(name string) (string, bool) {
 		}
 	}
 	return "", false
-}
-
-// All yields names and values, each name once, in the order of their first appearance.
-func (j Jar) All() iter.Seq2[string, string] {
-	return func(yield func(name, value string) bool) {
-		for _, p := range j.pairs {
-			if !yield(p.name, p.value) {
-				return
-			}
-		}
-	}
 }

@@ -77,7 +77,20 @@ func encodeForm(s string) string {
 // EncodeComponent is JavaScript's encodeURIComponent. Bytes that are not UTF-8, which JavaScript has no text for, are encoded
 // one by one, so that nothing is lost.
 func EncodeComponent(s string) string {
+	if isPlain(s) {
+		return s
+	}
 	return encode(s, func(c byte) bool { return isAlpha(c) || isDigit(c) || strings.IndexByte("-_.!~*'()", c) >= 0 })
+}
+
+// isPlain reports whether s has nothing but letters, digits, "-", "_" and ".", as tokens do, which are most of what is encoded.
+func isPlain(s string) bool {
+	for i := range len(s) {
+		if c := s[i]; !isAlpha(c) && !isDigit(c) && c != '-' && c != '_' && c != '.' {
+			return false
+		}
+	}
+	return true
 }
 
 // DecodeComponent is JavaScript's decodeURIComponent. It reports false where that throws: at a broken escape, and at escapes
