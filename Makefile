@@ -15,8 +15,9 @@ WASM_EXEC  := $(shell go env GOROOT)/lib/wasm/wasm_exec.js
 TOOLS   := edge/worker/node_modules/.package-lock.json
 RUNTIME ?= native
 ADDR    ?= 127.0.0.1:8790
+SOAK    ?= 30m
 
-.PHONY: help run worker dev test fuzz size differences conformance conformance-bin compare clean
+.PHONY: help run worker dev test fuzz size bench soak differences conformance conformance-bin compare clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "%-17s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -34,7 +35,7 @@ run: ## serve a demo on http://localhost:8787, as a wasip1 module under wazero
 worker: ## build the deployable worker in build/worker
 	@mkdir -p build/worker
 	$(GO_JS) -o build/worker/app.wasm ./edge/worker
-	@cp edge/worker/worker.mjs edge/worker/program.mjs edge/worker/store.mjs "$(WASM_EXEC)" build/worker/
+	@cp edge/worker/worker.mjs edge/worker/program.mjs edge/worker/calls.mjs edge/worker/store.mjs "$(WASM_EXEC)" build/worker/
 
 dev: $(TOOLS) ## run the worker on workerd, with a local OpenID provider to sign in at
 	@node edge/worker/dev.mjs
@@ -51,15 +52,21 @@ size: worker ## print the worker's size after gzip -9; fails past the ceiling
 	echo "worker: $$size bytes after gzip -9 ($$raw before), ceiling $(SIZE_CEILING)"; \
 	test $$size -le $(SIZE_CEILING)
 
+bench: $(TOOLS) ## measure against @auth/core on workerd, in ten minutes; rewrites edge/bench/RESULTS.md and the README's numbers
+	go run ./edge/bench -write edge/bench -readme README.md
+
+soak: $(TOOLS) ## session checks on workerd for SOAK (default 30m), at 70 % of what is possible
+	go run ./edge/bench -soak $(SOAK) -write edge/bench -readme README.md
+
 differences: ## bring the README's table up to date with core/differences.json
 	go test ./core -run TestDifferences -update
 
 conformance-bin: bin/conformance-native bin/conformance-wazero bin/conformance-workerd ## build the conformance app for each runtime
 
-conformance: bin/conformance-$(RUNTIME) ## serve the conformance app: RUNTIME=native|wazero|workerd ADDR=host:port
+conformance: bin/conformance-$(RUNTIME) ## serve the conformance app: RUNTIME=native|wazero|workerd|node|deno|bun ADDR=host:port
 	@ADDR=$(ADDR) exec bin/conformance-$(RUNTIME)
 
-.PHONY: bin/conformance-native bin/conformance-wazero bin/conformance-workerd
+.PHONY: bin/conformance-native bin/conformance-wazero bin/conformance-workerd bin/conformance-node bin/conformance-deno bin/conformance-bun
 bin/conformance-native:
 	go build -o bin/conformance ./wasmtest/conformance
 	@cp wasmtest/conformance/native.sh $@
@@ -74,11 +81,18 @@ bin/conformance-wazero:
 bin/conformance-workerd: $(TOOLS)
 	@mkdir -p bin/workerd
 	$(GO_JS) -o bin/workerd/app.wasm ./wasmtest/conformance
-	@cp edge/worker/worker.mjs edge/worker/program.mjs edge/worker/store.mjs "$(WASM_EXEC)" bin/workerd/
+	@cp edge/worker/worker.mjs edge/worker/program.mjs edge/worker/calls.mjs edge/worker/store.mjs "$(WASM_EXEC)" bin/workerd/
 	@printf '#!/bin/sh\nhere=$$(cd "$$(dirname "$$0")" && pwd)\nexec node "$$here/../edge/worker/serve.mjs" "$$here/workerd"\n' > $@
 	@chmod +x $@
 
-conformance-compare: bin/conformance-$(RUNTIME) ## compare with @auth/core, request by request: RUNTIME=native|wazero|workerd
+bin/conformance-node: HOST := node
+bin/conformance-deno: HOST := deno run -NERW
+bin/conformance-bun: HOST := bun
+bin/conformance-node bin/conformance-deno bin/conformance-bun: bin/conformance-workerd # the same files
+	@printf '#!/bin/sh\nhere=$$(cd "$$(dirname "$$0")" && pwd)\nPATH="$$here/../edge/worker/node_modules/.bin:$$PATH" exec $(HOST) "$$here/../edge/hosts/$(@:bin/conformance-%=%).mjs" "$$here/workerd"\n' > $@
+	@chmod +x $@
+
+conformance-compare: bin/conformance-$(RUNTIME) ## compare with @auth/core, request by request: RUNTIME=native|wazero|workerd|node|deno|bun
 	@sh ../shared/conformance/compare.sh "$(CURDIR)/bin/conformance-$(RUNTIME)" --known "$(CURDIR)/core/differences.json" --jobs 2 $(if $(SUITES),--suite $(SUITES))
 
 $(TOOLS): edge/worker/package.json edge/worker/package-lock.json

@@ -1,0 +1,145 @@
+//go:build !js && !wasip1
+
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+)
+
+// The variants of the conformance app, by the folders they are built in, and what cold starts are
+// compared with.
+const (
+	ours        = "ours"       // on workerd: all others are compared with it
+	authcore    = "authcore"   // @auth/core on workerd
+	perRequest  = "perrequest" // ours on workerd, one wasm instance per request
+	underWazero = "wazero"
+	natively    = "native"
+
+	empty = "empty" // a worker without anything
+	plain = "plain" // the template of github.com/syumai/workers
+)
+
+// withMemory is the worker that tells its memory as well, in the folder of ours.
+const withMemory = "memory.mjs"
+
+var titles = map[string]string{
+	ours:        "edgeauth on workerd",
+	authcore:    "@auth/core on workerd",
+	perRequest:  "edgeauth, an instance per request",
+	underWazero: "edgeauth under wazero",
+	natively:    "edgeauth, native",
+	empty:       "empty worker",
+	plain:       "syumai/workers template",
+}
+
+// A builder makes the variants from the module's root, each in a folder of its own.
+type builder struct {
+	root, dir string
+}
+
+// findRoot is the folder of the module.
+func findRoot(ctx context.Context) (string, error) {
+	out, err := exec.CommandContext(ctx, "go", "env", "GOMOD").Output()
+	if err != nil {
+		return "", err
+	}
+	return filepath.Dir(strings.TrimSpace(string(out))), nil
+}
+
+func (b builder) build(ctx context.Context, variant string) error {
+	dir := filepath.Join(b.dir, variant)
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return err
+	}
+	app := filepath.Join(dir, "app.wasm")
+	switch variant {
+	case ours:
+		wasmExec := filepath.Join(runtime.GOROOT(), "lib", "wasm", "wasm_exec.js")
+		return firstError(
+			b.goBuild(ctx, "js", app, "./wasmtest/conformance"),
+			b.copy(dir, "edge/worker/worker.mjs", "edge/worker/program.mjs", "edge/worker/calls.mjs", "edge/worker/store.mjs", "edge/bench/"+withMemory, wasmExec))
+	case authcore:
+		cmd := exec.CommandContext(ctx, b.tool(".bin/esbuild"), "--bundle", "edge/bench/reference.mjs", "--minify", "--format=esm", "--target=es2022",
+			"--platform=browser", "--conditions=workerd,worker,browser", "--outfile="+filepath.Join(dir, "worker.mjs"), "--log-level=warning")
+		cmd.Env = append(os.Environ(), "NODE_PATH="+b.tool(""))
+		return b.run(cmd)
+	case perRequest, plain:
+		return firstError(
+			b.run(exec.CommandContext(ctx, "go", "run", "github.com/syumai/workers/cmd/workers-assets-gen", "-mode=go", "-o", dir)), // empties it
+			b.goBuild(ctx, "js", app, "./edge/bench/"+variant))
+	case underWazero:
+		return firstError(
+			b.goBuild(ctx, "wasip1", app, "./wasmtest/conformance"),
+			b.run(exec.CommandContext(ctx, "go", "build", "-o", filepath.Join(dir, "serve"), "./wasmtest/serve")))
+	case natively:
+		return b.run(exec.CommandContext(ctx, "go", "build", "-o", filepath.Join(dir, "conformance"), "./wasmtest/conformance"))
+	case empty:
+		source := `export default { fetch() { return new Response("ok") } }`
+		return os.WriteFile(filepath.Join(dir, "worker.mjs"), []byte(source), 0o644)
+	}
+	return fmt.Errorf("bench: there is no variant %s", variant)
+}
+
+// goBuild builds with the flags of a deployed worker.
+func (b builder) goBuild(ctx context.Context, goos, out, program string) error {
+	args := []string{"build", "-tags", "nethttpomithttp2", "-ldflags=-s -w", "-trimpath", "-o", out}
+	if goos == "wasip1" {
+		args = append(args, "-buildmode=c-shared")
+	}
+	cmd := exec.CommandContext(ctx, "go", append(args, program)...)
+	cmd.Env = append(os.Environ(), "GOOS="+goos, "GOARCH=wasm")
+	return b.run(cmd)
+}
+
+func (b builder) run(cmd *exec.Cmd) error {
+	cmd.Dir = b.root
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("bench: %s: %w\n%s", strings.Join(cmd.Args, " "), err, bytes.TrimSpace(out))
+	}
+	return nil
+}
+
+func (b builder) copy(dir string, files ...string) error {
+	for _, file := range files {
+		if !filepath.IsAbs(file) {
+			file = filepath.Join(b.root, file)
+		}
+		content, err := os.ReadFile(file)
+		if err != nil {
+			return err
+		}
+		if err := os.WriteFile(filepath.Join(dir, filepath.Base(file)), content, 0o644); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// tool is a development tool of the worker.
+func (b builder) tool(path string) string {
+	return filepath.Join(b.root, "edge", "worker", "node_modules", filepath.FromSlash(path))
+}
+
+func (b builder) workerd() string {
+	arch := map[string]string{"amd64": "64"}[runtime.GOARCH]
+	if arch == "" {
+		arch = runtime.GOARCH
+	}
+	return b.tool("@cloudflare/workerd-" + runtime.GOOS + "-" + arch + "/bin/workerd")
+}
+
+func firstError(errs ...error) error {
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
