@@ -6,15 +6,14 @@ import (
 	"errors"
 	"fmt"
 	"hash/fnv"
+	"net/http"
 	"net/url"
 	"slices"
 	"strconv"
 	"sync"
-	"syscall/js"
 	"time"
 
 	"github.com/edgeauth/edgeauth/edge/internal/jsx"
-	"github.com/syumai/workers/cloudflare"
 )
 
 // Atomic is the Durable Object class AuthStore, which worker.mjs exports, bound
@@ -45,60 +44,33 @@ func shard(key string) int {
 	return int(h.Sum32() % shards)
 }
 
-// lookup gives the JavaScript object of the class.
-func (o objects) lookup() (js.Value, error) {
-	v := cloudflare.GetBinding(string(o))
-	if v.Type() != js.TypeObject || v.Get("idFromName").Type() != js.TypeFunction {
-		return js.Value{}, &BindingError{Binding: string(o), object: true}
-	}
-	return v, nil
-}
-
 func (o objects) check() error {
-	_, err := o.lookup()
-	return err
+	if !isBound(string(o), "idFromName") {
+		return &BindingError{Binding: string(o), object: true}
+	}
+	return nil
 }
 
 // call sends one operation to an object. ok is false when what it needs was not
 // there. worker/store.mjs is the other side.
 func (o objects) call(ctx context.Context, shard int, operation string, query url.Values, body []byte) (answer []byte, ok bool, err error) {
-	namespace, err := o.lookup()
-	if err != nil {
-		return nil, false, err
+	ask := func() (jsx.Reply, error) {
+		return jsx.Call(ctx, body, "object", string(o), strconv.Itoa(shard), operation+"?"+query.Encode())
 	}
-	target := operation + "?" + query.Encode()
-	status, answer, err := o.exchange(ctx, namespace, shard, target, body)
+	r, err := ask()
 	if thrown, ok := errors.AsType[*jsx.Error](err); ok && thrown.Retryable && (operation == "get" || operation == "list") {
-		status, answer, err = o.exchange(ctx, namespace, shard, target, body) // with a stub of its own: the other one is broken
+		r, err = ask() // with a stub of its own: the other one is broken
 	}
-	if err == nil && status != 200 && status != 404 {
-		err = fmt.Errorf("the object answered with status %d", status)
+	if isUnbound(err) {
+		return nil, false, &BindingError{Binding: string(o), object: true}
+	}
+	if err == nil && r.Status != http.StatusOK && r.Status != http.StatusNotFound {
+		err = fmt.Errorf("the object answered with status %d", r.Status)
 	}
 	if err != nil {
 		return nil, false, fmt.Errorf("edge: Atomic %s: %s: %w", o, operation, err)
 	}
-	return answer, status == 200, nil
-}
-
-func (o objects) exchange(ctx context.Context, namespace js.Value, shard int, target string, body []byte) (status int, answer []byte, err error) {
-	id, err := jsx.Call(ctx, namespace, "idFromName", strconv.Itoa(shard))
-	if err != nil {
-		return 0, nil, err
-	}
-	stub, err := jsx.Call(ctx, namespace, "get", id)
-	if err != nil {
-		return 0, nil, err
-	}
-	init := map[string]any{"method": "POST", "body": jsx.Array(body)}
-	response, err := jsx.Call(ctx, stub, "fetch", "http://store/"+target, init)
-	if err != nil {
-		return 0, nil, err
-	}
-	content, err := jsx.Call(ctx, response, "arrayBuffer")
-	if err != nil {
-		return 0, nil, err
-	}
-	return response.Get("status").Int(), jsx.Bytes(content), nil
+	return r.Body, r.Status == http.StatusOK, nil
 }
 
 // at is call for one key, in the object that has it.

@@ -19,8 +19,8 @@
 //
 // # What to build
 //
-// On js the program needs worker.mjs, program.mjs and store.mjs (in the folder
-// worker) and the wasm_exec.js of the toolchain that built it, next to app.wasm:
+// On js the program needs worker.mjs, program.mjs, calls.mjs and store.mjs (in the
+// folder worker) and the wasm_exec.js of the toolchain that built it, next to app.wasm:
 //
 //	GOOS=js GOARCH=wasm go build -tags nethttpomithttp2 -ldflags="-s -w" -trimpath -o app.wasm .
 //	cp "$(go env GOROOT)/lib/wasm/wasm_exec.js" .

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"strconv"
 	"strings"
 	"syscall/js"
 	"time"
@@ -29,6 +30,18 @@ func Getenv(name string) string {
 	return ""
 }
 
+// isBound reports whether something with this method is bound.
+func isBound(binding, method string) bool {
+	v := cloudflare.GetBinding(binding)
+	return v.Type() == js.TypeObject && v.Get(method).Type() == js.TypeFunction
+}
+
+// isUnbound reports whether a call failed for want of its binding.
+func isUnbound(err error) bool {
+	thrown, ok := errors.AsType[*jsx.Error](err)
+	return ok && thrown.Name == "BindingError"
+}
+
 // WaitUntil runs f after the response to ctx's request was sent, without
 // delaying it. ctx is the request's context or one derived from it; f gets its
 // values without its end. The platform keeps the request alive for f, for about
@@ -41,8 +54,6 @@ func WaitUntil(ctx context.Context, f func(context.Context)) { jsx.WaitUntil(ctx
 // RoundTrip returns. A request without User-Agent gets net/http's, since some
 // services refuse requests that have none.
 var Transport http.RoundTripper = fetch{limit: 10 * time.Second}
-
-const maxResponseBytes = 1 << 20
 
 type fetch struct {
 	limit time.Duration
@@ -58,83 +69,62 @@ func (f fetch) RoundTrip(req *http.Request) (*http.Response, error) {
 }
 
 func (f fetch) roundTrip(req *http.Request) (*http.Response, error) {
-	ctx, global := req.Context(), js.Global()
-	init := map[string]any{"method": "GET", "redirect": "manual"}
-	if req.Method != "" {
-		init["method"] = req.Method
-	}
+	var body []byte
 	if req.Body != nil {
-		body, err := io.ReadAll(req.Body)
+		var err error
+		body, err = io.ReadAll(req.Body)
 		req.Body.Close()
 		if err != nil {
 			return nil, err
 		}
-		if len(body) > 0 {
-			init["body"] = jsx.Array(body)
-		}
 	}
-	headers := global.Get("Headers").New()
+	u := *req.URL
+	u.User, u.Fragment = nil, "" // fetch throws for credentials
+	target := u.String()
+	method := req.Method
+	if method == "" {
+		method = http.MethodGet
+	}
+	lines := []string{"fetch", method, target, strconv.FormatInt(f.limit.Milliseconds(), 10)}
 	for name, values := range req.Header {
 		switch name {
 		case "Host", "Content-Length", "Connection", "Transfer-Encoding":
 			continue // fetch sets them
 		}
 		for _, value := range values {
-			if _, err := jsx.Call(ctx, headers, "append", name, jsx.Host.Encode(value)); err != nil {
-				return nil, err
-			}
+			lines = append(lines, name, jsx.Host.Encode(value))
 		}
 	}
 	if req.Header.Get("User-Agent") == "" {
-		headers.Call("append", "User-Agent", "Go-http-client/1.1")
+		lines = append(lines, "User-Agent", "Go-http-client/1.1")
 	}
-	init["headers"] = headers
-	if global.Get("Reflect").Call("has", global.Get("Request").Get("prototype"), "cache").Bool() {
-		init["cache"] = "no-store" // workerd with an older compatibility date refuses the option
-	}
-
-	// One timer covers headers and body. It is the platform's, see the package
-	// comment, and it ends with the exchange: a timer left over would keep the
-	// request alive.
-	abort := global.Get("AbortController").New()
-	signal := abort.Get("signal")
-	init["signal"] = signal
-	timer := global.Call("setTimeout", abort.Get("abort").Call("bind", abort), f.limit.Milliseconds())
-	defer global.Call("clearTimeout", timer)
-
-	u := *req.URL
-	u.User, u.Fragment = nil, "" // fetch throws for credentials
-	target := u.String()
-	resp, body, err := f.exchange(ctx, target, init)
-	if err != nil {
-		timedOut := signal.Get("aborted").Bool()
-		abort.Call("abort")
-		var thrown *jsx.Error
-		switch {
-		case ctx.Err() != nil:
-			return nil, ctx.Err()
-		case timedOut:
+	reply, err := jsx.Call(req.Context(), body, lines...)
+	if thrown, ok := errors.AsType[*jsx.Error](err); ok {
+		switch thrown.Name {
+		case "TimeoutError":
 			return nil, ErrTimeout
-		case errors.As(err, &thrown):
-			return nil, &jsx.Error{Name: thrown.Name, Message: strings.ReplaceAll(thrown.Message, target, req.URL.Host)}
+		case "BodyTooLarge":
+			return nil, ErrBodyTooLarge
 		}
-		return nil, err
+		return nil, &jsx.Error{Name: thrown.Name, Message: strings.ReplaceAll(thrown.Message, target, req.URL.Host)}
 	}
-
-	header, err := jsx.Host.HeaderOf(resp.Get("headers"))
 	if err != nil {
 		return nil, err
 	}
-	status := resp.Get("status").Int()
+
+	header, err := jsx.Host.Header(reply.Lines)
+	if err != nil {
+		return nil, err
+	}
 	r := &http.Response{
-		Status:        fmt.Sprintf("%d %s", status, http.StatusText(status)),
-		StatusCode:    status,
+		Status:        strconv.Itoa(reply.Status) + " " + http.StatusText(reply.Status),
+		StatusCode:    reply.Status,
 		Proto:         "HTTP/1.1",
 		ProtoMajor:    1,
 		ProtoMinor:    1,
 		Header:        header,
-		Body:          io.NopCloser(bytes.NewReader(body)),
-		ContentLength: int64(len(body)),
+		Body:          io.NopCloser(bytes.NewReader(reply.Body)),
+		ContentLength: int64(len(reply.Body)),
 		Request:       req,
 	}
 	switch header.Get("Content-Encoding") {
@@ -144,26 +134,4 @@ func (f fetch) roundTrip(req *http.Request) (*http.Response, error) {
 		r.Uncompressed = true
 	}
 	return r, nil
-}
-
-func (f fetch) exchange(ctx context.Context, target string, init map[string]any) (resp js.Value, body []byte, err error) {
-	resp, err = jsx.Call(ctx, js.Global(), "fetch", target, init)
-	if err != nil || !resp.Get("body").Truthy() {
-		return resp, nil, err
-	}
-	reader := resp.Get("body").Call("getReader")
-	for {
-		chunk, err := jsx.Call(ctx, reader, "read")
-		if err != nil {
-			return resp, nil, err
-		}
-		if chunk.Get("done").Bool() {
-			return resp, body, nil
-		}
-		value := chunk.Get("value")
-		if len(body)+value.Get("length").Int() > maxResponseBytes {
-			return resp, nil, ErrBodyTooLarge
-		}
-		body = append(body, jsx.Bytes(value)...)
-	}
 }

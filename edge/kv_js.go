@@ -5,12 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"net/http"
+	"strconv"
 	"strings"
-	"syscall/js"
 	"time"
 
 	"github.com/edgeauth/edgeauth/edge/internal/jsx"
-	"github.com/syumai/workers/cloudflare"
 )
 
 // KV is the Workers KV namespace bound as binding. It is looked up when it is
@@ -33,41 +33,34 @@ const (
 	writePause = 1100 * time.Millisecond
 )
 
-// lookup gives the namespace's JavaScript object.
-func (n namespace) lookup() (js.Value, error) {
-	v := cloudflare.GetBinding(string(n))
-	if v.Type() != js.TypeObject || v.Get("put").Type() != js.TypeFunction {
-		return js.Value{}, &BindingError{Binding: string(n)}
-	}
-	return v, nil
-}
-
 func (n namespace) check() error {
-	_, err := n.lookup()
-	return err
+	if !isBound(string(n), "put") {
+		return &BindingError{Binding: string(n)}
+	}
+	return nil
 }
 
-func (n namespace) call(ctx context.Context, method string, args ...any) (js.Value, error) {
-	ns, err := n.lookup()
-	if err != nil {
-		return js.Value{}, err
+// call runs an operation of worker/calls.mjs. The option may be empty.
+func (n namespace) call(ctx context.Context, operation, key, option string, value []byte) (jsx.Reply, error) {
+	r, err := jsx.Call(ctx, value, "kv", string(n), operation, key, option)
+	if isUnbound(err) {
+		return r, &BindingError{Binding: string(n)}
 	}
-	v, err := jsx.Call(ctx, ns, method, args...)
 	if err != nil {
-		return v, fmt.Errorf("edge: KV %s: %s: %w", n, method, err)
+		return r, fmt.Errorf("edge: KV %s: %s: %w", n, operation, err)
 	}
-	return v, nil
+	return r, nil
 }
 
 // write is call for what changes a key.
-func (n namespace) write(ctx context.Context, method string, args ...any) error {
+func (n namespace) write(ctx context.Context, operation, key, option string, value []byte) error {
 	for try := 1; ; try++ {
-		_, err := n.call(ctx, method, args...)
+		_, err := n.call(ctx, operation, key, option, value)
 		if !isTooManyWrites(err) {
 			return err
 		}
 		if try == writeTries {
-			return fmt.Errorf("edge: KV %s: %s: %w", n, method, ErrTooManyWrites)
+			return fmt.Errorf("edge: KV %s: %s: %w", n, operation, ErrTooManyWrites)
 		}
 		if err := jsx.Sleep(ctx, writePause); err != nil {
 			return err
@@ -85,54 +78,43 @@ func (n namespace) Get(ctx context.Context, key string) ([]byte, bool, error) {
 	if err := checkKey(key); err != nil {
 		return nil, false, err
 	}
-	v, err := n.call(ctx, "get", key, "arrayBuffer")
-	if err != nil || v.IsNull() {
-		return nil, false, err
-	}
-	return jsx.Bytes(v), true, nil
+	r, err := n.call(ctx, "get", key, "", nil)
+	return r.Body, r.Status == http.StatusOK, err
 }
 
 func (n namespace) Put(ctx context.Context, key string, value []byte, expires time.Time) error {
 	if err := checkKey(key); err != nil {
 		return err
 	}
-	options := map[string]any{}
+	option := ""
 	// A lifetime, not a point in time: 60 seconds from now by this clock are 59 by
 	// the server's, and refused. So is one that needs more than 32 bits; it may as
 	// well be for ever.
 	seconds := max(60, int64(time.Until(expires)/time.Second)+1)
 	if !expires.IsZero() && seconds <= math.MaxInt32 {
-		options["expirationTtl"] = seconds
+		option = strconv.FormatInt(seconds, 10)
 	}
-	return n.write(ctx, "put", key, jsx.Array(value), options)
+	return n.write(ctx, "put", key, option, value)
 }
 
 func (n namespace) Delete(ctx context.Context, key string) error {
 	if err := checkKey(key); err != nil {
 		return err
 	}
-	return n.write(ctx, "delete", key)
+	return n.write(ctx, "delete", key, "", nil)
 }
 
 func (n namespace) List(ctx context.Context, prefix, cursor string) ([]string, string, error) {
 	if err := checkPrefix(prefix); err != nil {
 		return nil, "", err
 	}
-	options := map[string]any{"prefix": prefix}
-	if cursor != "" {
-		options["cursor"] = cursor
-	}
-	page, err := n.call(ctx, "list", options)
+	r, err := n.call(ctx, "list", prefix, cursor, nil)
 	if err != nil {
 		return nil, "", err
 	}
-	list := page.Get("keys")
-	keys := make([]string, list.Length())
-	for i := range keys {
-		keys[i] = list.Index(i).Get("name").String()
+	var keys []string
+	for key := range strings.Lines(r.Lines) {
+		keys = append(keys, key[:len(key)-1])
 	}
-	if page.Get("list_complete").Bool() {
-		return keys, "", nil
-	}
-	return keys, page.Get("cursor").String(), nil
+	return keys, string(r.Body), nil
 }

@@ -80,6 +80,7 @@ func build(t testing.TB, program string) string {
 			filepath.Join(strings.TrimSpace(string(goroot)), "lib", "wasm", "wasm_exec.js"),
 			filepath.Join("worker", "worker.mjs"),
 			filepath.Join("worker", "program.mjs"),
+			filepath.Join("worker", "calls.mjs"),
 			filepath.Join("worker", "store.mjs"),
 			filepath.Join("worker", "testdata", "consumers.mjs"),
 			filepath.Join("worker", "testdata", "flaky.mjs"),
@@ -158,7 +159,7 @@ type setup struct {
 
 // product are the files that are deployed.
 func product() []string {
-	return []string{"worker.mjs", "program.mjs", "store.mjs", "wasm_exec.js", "app.wasm"}
+	return []string{"worker.mjs", "program.mjs", "calls.mjs", "store.mjs", "wasm_exec.js", "app.wasm"}
 }
 
 // start runs the worker around a test program under workerd, with text bindings.

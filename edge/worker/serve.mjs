@@ -1,6 +1,6 @@
 // Serves a built worker on workerd itself, which listens on ADDR:
 //   ADDR=127.0.0.1:8787 node serve.mjs DIR
-// DIR holds worker.mjs and the modules it imports: program.mjs, store.mjs, wasm_exec.js and app.wasm. Variables that begin with AUTH_,
+// DIR holds worker.mjs and the modules it imports: program.mjs, calls.mjs, store.mjs, wasm_exec.js and app.wasm. Variables that begin with AUTH_,
 // CONF_ or EDGE_ are the worker's bindings; their values stay in the environment. AUTH_DO is the class AuthStore, and AUTH_KV the Workers
 // KV namespace in kv.mjs. What they hold ends with workerd. So does this program.
 import { spawn } from "node:child_process"

@@ -1,15 +1,16 @@
 // The worker: gives every request to one running program, and that a successor when it is
 // retired or dead. Where EDGE_EXCLUSIVE is set, each of so many programs gets one at a time.
+import { read } from "./calls.mjs";
 import { Program } from "./program.mjs";
 export { AuthStore } from "./store.mjs";
 
-const maxBody = 1 << 20, maxQueued = 10_000;
+const nothing = new Uint8Array(), maxQueued = 10_000;
 const refuse = (status, text, headers) => new Response(text + "\n", { status, headers });
 let pool = [];
 
 export default {
   fetch(request, env, ctx) {
-    if (!request.body) return serve(request, null, env, ctx);
+    if (!request.body) return serve(request, nothing, env, ctx);
     return read(request.body).then(
       body => body ? serve(request, body, env, ctx) : refuse(413, "Request Entity Too Large"),
       () => refuse(400, "Bad Request"));
@@ -31,13 +32,4 @@ async function serveExclusively(request, body, env, ctx) {
     await new Promise(wake => setTimeout(wake, 10)); // waiting for another request's promise would hang
   }
   return refuse(503, "Service Unavailable", { "Retry-After": "1" });
-}
-
-async function read(stream) { // null when it is too large
-  const chunks = [];
-  let size = 0;
-  for await (const chunk of stream) if ((size += chunk.length) > maxBody) return null; else chunks.push(chunk);
-  const body = new Uint8Array(size);
-  for (const chunk of chunks.reverse()) body.set(chunk, size -= chunk.length);
-  return body;
 }

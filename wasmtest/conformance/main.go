@@ -46,9 +46,10 @@ func main() {
 
 func newConfig() core.Config {
 	kv := edge.Getenv("CONF_ADAPTER") == "kv"
+	sink := sink(edge.Getenv("CONF_SINK"))
 	strategy := core.Strategy(edge.Getenv("CONF_STRATEGY"))
 	config := core.Config{
-		Providers: providers(kv),
+		Providers: providers(kv, sink),
 		BasePath:  edge.Getenv("CONF_BASE_PATH"),
 		Session: core.SessionOptions{
 			Strategy:  strategy,
@@ -56,7 +57,7 @@ func newConfig() core.Config {
 			UpdateAge: seconds("CONF_UPDATE_AGE"),
 		},
 		Theme:            core.Theme{BrandColor: "#0ea5e9"},
-		Events:           events(),
+		Events:           sink.events(),
 		TrustHost:        core.On,
 		UseSecureCookies: toggle("CONF_SECURE_COOKIES"),
 		SkipCSRFCheck:    edge.Getenv("CONF_SKIP_CSRF") == "1",
@@ -103,7 +104,7 @@ func toggle(name string) core.Toggle {
 	return core.Auto
 }
 
-func providers(kv bool) []core.Provider {
+func providers(kv bool, sink sink) []core.Provider {
 	idp := edge.Getenv("CONF_IDP")
 	if idp == "" {
 		idp = "http://127.0.0.1:9"
@@ -135,7 +136,7 @@ func providers(kv bool) []core.Provider {
 	}
 	if kv {
 		out = append(out, core.Email{Send: func(ctx context.Context, m core.VerificationRequest) error {
-			return post(ctx, map[string]any{"kind": "email", "identifier": m.Identifier, "url": m.URL, "token": m.Token, "provider": m.Provider})
+			return sink.post(ctx, map[string]any{"kind": "email", "identifier": m.Identifier, "url": m.URL, "token": m.Token, "provider": m.Provider})
 		}})
 	}
 	return out
@@ -239,7 +240,13 @@ func session(isJWT bool) func(context.Context, core.SessionParams) (*core.Sessio
 	}
 }
 
-func events() core.Events {
+// A sink is the URL that gets what happens; empty: nothing does.
+type sink string
+
+func (to sink) events() core.Events {
+	if to == "" {
+		return core.Events{}
+	}
 	tell := func(ctx context.Context, name string, user *core.User, account *core.Account, isNewUser *bool) error {
 		m := map[string]any{"kind": "event", "name": name}
 		if user != nil && user.Email != "" {
@@ -251,7 +258,7 @@ func events() core.Events {
 		if isNewUser != nil {
 			m["isNewUser"] = *isNewUser
 		}
-		return post(ctx, m)
+		return to.post(ctx, m)
 	}
 	return core.Events{
 		SignIn: func(ctx context.Context, e core.SignInEvent) error {
@@ -271,17 +278,15 @@ func events() core.Events {
 	}
 }
 
-// post sends a message to the sink.
-func post(ctx context.Context, message map[string]any) error {
-	sink := edge.Getenv("CONF_SINK")
-	if sink == "" {
+func (to sink) post(ctx context.Context, message map[string]any) error {
+	if to == "" {
 		return nil
 	}
 	body, err := json.Marshal(message)
 	if err != nil {
 		return err
 	}
-	r, err := http.NewRequestWithContext(ctx, http.MethodPost, sink, bytes.NewReader(body))
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, string(to), bytes.NewReader(body))
 	if err != nil {
 		return err
 	}

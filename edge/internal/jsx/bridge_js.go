@@ -10,8 +10,8 @@ import (
 	"unsafe"
 )
 
-// The bridge is three functions of the worker (program.mjs, the import object
-// "edge") and three of the program. They take numbers and addresses in the
+// The bridge is five functions of the worker (program.mjs, the import object
+// "edge") and four of the program. They take numbers and addresses in the
 // program's memory only: each JavaScript value that crosses costs an entry in a
 // table and a finalizer, and a call through js.Func ten crossings.
 //
@@ -81,21 +81,26 @@ func edgeBuffer(n int32) unsafe.Pointer {
 //
 //go:wasmexport edge_request
 func edgeRequest(id, headLen, bodyLen int32) {
-	b := server.scratch[:headLen+bodyLen]
-	head := string(b[:headLen])
-	var body []byte
-	if bodyLen > 0 {
-		body = append(body, b[headLen:]...)
-	}
-	if cap(server.scratch) > 64<<10 {
-		server.scratch = nil // one large body needn't stay for ever
-	}
+	head, body := received(headLen, bodyLen)
 	j := job{id, head, body}
 	select {
 	case server.spare <- j:
 	default:
 		go serve(j)
 	}
+}
+
+// received copies what the worker has written into the buffer.
+func received(textLen, bytesLen int32) (text string, bytes []byte) {
+	b := server.scratch[:textLen+bytesLen]
+	text = string(b[:textLen])
+	if bytesLen > 0 {
+		bytes = append(bytes, b[textLen:]...)
+	}
+	if cap(server.scratch) > 64<<10 {
+		server.scratch = nil // one large body needn't stay for ever
+	}
+	return text, bytes
 }
 
 type job struct {

@@ -27,6 +27,7 @@ const mf = new Miniflare({
     { type: "ESModule", path: `${dir}/entry.mjs`, contents: entry },
     { type: "ESModule", path: `${dir}/worker.mjs` },
     { type: "ESModule", path: `${dir}/program.mjs` },
+    { type: "ESModule", path: `${dir}/calls.mjs` },
     { type: "ESModule", path: `${dir}/store.mjs` },
     { type: "ESModule", path: `${dir}/wasm_exec.js` },
     { type: "CompiledWasm", path: `${dir}/app.wasm` },

@@ -57,7 +57,7 @@ await (await worker.fetch(new Request("http://app.example/after?url=http://127.0
 assert.equal((await fetch("/work")).status, 200);
 
 // The end of the program, with a timer set, leaves Node alive.
-const sleeping = fetch("/sleep");
+const sleeping = fetch("/sleep?for=1h");
 assert.equal((await fetch("/die?how=fatal")).status, 500);
 assert.equal((await sleeping).status, 500);
 assert.equal((await fetch("/sleep")).status, 200);

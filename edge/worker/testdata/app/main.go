@@ -38,7 +38,11 @@ func main() {
 	mux.HandleFunc("/kv", kv)
 	mux.HandleFunc("/die", die)
 	mux.HandleFunc("/sleep", func(w http.ResponseWriter, r *http.Request) {
-		time.Sleep(100 * time.Millisecond)
+		duration, err := time.ParseDuration(r.FormValue("for"))
+		if err != nil {
+			duration = 100 * time.Millisecond
+		}
+		time.Sleep(duration)
 	})
 	mux.HandleFunc("/context", func(w http.ResponseWriter, r *http.Request) {
 		fmt.Fprint(w, r.Context().Err(), " after ", previous.Err())

@@ -1,0 +1,80 @@
+// What the program asks of its host while it handles a request: each function gets the worker's
+// environment, lines of text and bytes, and gives a status, lines and bytes. The other side is
+// edge/internal/jsx/call_js.go.
+const maxBody = 1 << 20, nothing = new Uint8Array();
+const uncached = "cache" in Request.prototype ? { cache: "no-store" } : {}; // workerd with an older date refuses it
+const encoder = new TextEncoder();
+const found = (body, lines = "") => ({ status: 200, lines, body });
+const done = found(nothing), missing = { ...done, status: 404 };
+
+export const calls = {
+  // The whole exchange may take so many milliseconds. The platform's timer ends with it: one that is left keeps the request alive.
+  async fetch(env, [method, url, limit, ...fields], body, whenCancelled) {
+    const headers = new Headers(), abort = new AbortController();
+    for (let i = 0; i < fields.length; i += 2) headers.append(fields[i], fields[i + 1]);
+    let isLate = false;
+    const timer = setTimeout(() => { isLate = true; abort.abort(); }, limit);
+    whenCancelled(() => abort.abort());
+    try {
+      const init = { method, headers, redirect: "manual", signal: abort.signal, ...uncached };
+      if (body.length) init.body = body;
+      const response = await fetch(url, init), content = response.body ? await read(response.body) : nothing;
+      if (!content) abort.abort();
+      if (!content) throw named("BodyTooLarge");
+      let lines = "";
+      for (const [name, value] of response.headers) lines += name + "\n" + value + "\n";
+      return { status: response.status, lines, body: content };
+    } catch (e) { throw isLate ? named("TimeoutError") : e; } finally { clearTimeout(timer); }
+  },
+
+  async kv(env, [binding, operation, key, option], body) {
+    const namespace = bound(env, binding, "put");
+    switch (operation) {
+      case "get": {
+        const value = await namespace.get(key, "arrayBuffer");
+        return value ? found(new Uint8Array(value)) : missing;
+      }
+      case "put": await namespace.put(key, body, option ? { expirationTtl: +option } : {}); return done;
+      case "delete": await namespace.delete(key); return done;
+      case "list": {
+        const page = await namespace.list({ prefix: key, ...option && { cursor: option } });
+        return found(page.list_complete ? nothing : encoder.encode(page.cursor), page.keys.map(({ name }) => name + "\n").join(""));
+      }
+    }
+  },
+
+  async object(env, [binding, shard, target], body) {
+    const objects = bound(env, binding, "idFromName"), stub = objects.get(objects.idFromName(shard));
+    const response = await stub.fetch("http://store/" + target, { method: "POST", body });
+    return { status: response.status, lines: "", body: new Uint8Array(await response.arrayBuffer()) };
+  },
+
+  wait: (env, [milliseconds], body, whenCancelled) => new Promise(resolve => {
+    const timer = setTimeout(resolve, milliseconds, done);
+    whenCancelled(() => { clearTimeout(timer); resolve(done); });
+  }),
+};
+
+// failure is what the program learns of an error: a status below 0, the error's name, and its message.
+export function failure(e) {
+  const isRetryable = e?.retryable === true && !e.overloaded; // what Durable Objects say
+  return { status: isRetryable ? -2 : -1, lines: `${e?.name ?? "Error"}\n${e?.message ?? e}`, body: nothing };
+}
+
+// read gives the bytes of a stream, or null when they are too many.
+export async function read(stream) {
+  const chunks = [];
+  let size = 0;
+  for await (const chunk of stream) if ((size += chunk.length) > maxBody) return null; else chunks.push(chunk);
+  if (chunks.length === 1) return chunks[0];
+  const body = new Uint8Array(size);
+  for (const chunk of chunks.reverse()) body.set(chunk, size -= chunk.length);
+  return body;
+}
+
+const named = name => Object.assign(new Error(name), { name });
+
+function bound(env, binding, method) {
+  if (typeof env?.[binding]?.[method] === "function") return env[binding];
+  throw named("BindingError");
+}
