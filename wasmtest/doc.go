@@ -1,14 +1,65 @@
 // Package wasmtest runs a wasip1 module built on package edge as an [http.Handler], so that a test, or a small
-// server, exercises the very bytes that are deployed.
+// server, exercises the very bytes that are deployed. With what package [github.com/edgeauth/edgeauth/wasmtest/world] plays
+// around it, the test of an auth endpoint can be this:
 //
-//	func TestSignIn(t *testing.T) {
-//		h := wasmtest.New(t, "./cmd/app", wasmtest.Config{
-//			Transport: provider, // everything the app may reach: an http.RoundTripper of the test
-//			Env:       map[string]string{"AUTH_SECRET": "..."},
+//	package app_test
+//
+//	import (
+//		"net/url"
+//		"testing"
+//
+//		"github.com/edgeauth/edgeauth/wasmtest"
+//		"github.com/edgeauth/edgeauth/wasmtest/world"
+//	)
+//
+//	func TestPeopleSignIn(t *testing.T) {
+//		t.Parallel()
+//		ada := world.Person{ID: "1", Name: "Ada", Email: "ada@example.com"}
+//		provider, mailbox := &world.Provider{Person: ada}, new(world.Mailbox)
+//		network := world.Hosts{"idp.example": provider, "api.resend.com": mailbox}
+//		const secret = "thirty-two-characters-or-more-in-tests"
+//		network["app.example"] = wasmtest.New(t, "./cmd/auth", wasmtest.Config{ // a Go package, or a .wasm file
+//			Transport: network,
+//			Env: map[string]string{
+//				"AUTH_SECRET":        secret,
+//				"AUTH_TRUST_HOST":    "true",
+//				"AUTH_PROVIDERS":     "my-idp,resend",
+//				"AUTH_MY_IDP_ISSUER": "https://idp.example",
+//				"AUTH_MY_IDP_ID":     "id",
+//				"AUTH_MY_IDP_SECRET": "client-secret",
+//				"AUTH_RESEND_KEY":    "key",
+//				"AUTH_RESEND_FROM":   "app@example.com",
+//			},
 //		})
-//		w := httptest.NewRecorder()
-//		h.ServeHTTP(w, httptest.NewRequest("GET", "https://example.com/auth/session", nil))
-//		...
+//		browser := world.NewBrowser(t, network, "https://app.example/auth")
+//		signedIn := func(as string) {
+//			t.Helper()
+//			got := ""
+//			if session := browser.Session(); session != nil {
+//				got = session.User.Email
+//			}
+//			if got != as {
+//				t.Errorf("signed in as %q, want %q", got, as)
+//			}
+//		}
+//
+//		browser.Submit("signin/my-idp", nil) // to the provider, and back
+//		signedIn(ada.Email)
+//		browser.Submit("signout", nil)
+//		signedIn("")
+//
+//		browser.Submit("signin/resend", url.Values{"email": {ada.Email}})
+//		browser.Get(mailbox.Last(ada.Email).Link)
+//		signedIn(ada.Email)
+//		browser.Submit("signout", nil)
+//
+//		provider.Fault = world.Forged // the ID token has somebody else's signature
+//		browser.Submit("signin/my-idp", nil)
+//		signedIn("")
+//
+//		bob := world.Person{ID: "2", Name: "Bob", Email: "bob@example.com"}
+//		browser.SignIn(world.Token{Secret: secret, Person: bob}) // without the way there
+//		signedIn(bob.Email)
 //	}
 //
 // [New] builds the program when it is given a Go package, and fails the test when the program does not start. Outside
@@ -32,7 +83,7 @@
 // sockets. By default the clock and randomness are the machine's (wazero's own defaults are a clock in 2022 and the
 // same random bytes in every instance); Config.Now and Config.Random pin them. In a bubble of
 // testing/synctest the program has the bubble's clock, and its sleeps take no time. With no Transport every outbound request
-// fails with an error that says so.
+// fails with an error that says so. Package world has what most tests want there.
 //
 // The contract between program and host is package [github.com/edgeauth/edgeauth/edge/abi].
 package wasmtest

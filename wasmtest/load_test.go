@@ -1,8 +1,6 @@
 package wasmtest_test
 
 import (
-	"crypto/rand"
-	"crypto/rsa"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -16,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/go-jose/go-jose/v4"
+	"github.com/edgeauth/edgeauth/wasmtest/world"
 )
 
 // TestConcurrentCallbacks has one workerd isolate serve 1,000 requests at once, two thirds of
@@ -25,7 +23,10 @@ import (
 func TestConcurrentCallbacks(t *testing.T) {
 	needNode(t)
 	const requests, callbacks = 1000, 667
-	idp := slowProvider(t, 300*time.Millisecond)
+	provider := &world.Provider{ClientID: "demo", ClientSecret: "demo-secret", Delay: map[world.Endpoint]time.Duration{world.TokenEndpoint: 300 * time.Millisecond}}
+	socket := httptest.NewServer(provider)
+	t.Cleanup(socket.Close)
+	idp := socket.URL
 	addr := freeAddr(t)
 	pid := demo(t, "workerd", addr, []string{"AUTH_IDP_ISSUER=" + idp, "AUTH_IDP_ID=demo", "AUTH_IDP_SECRET=demo-secret"})
 	site := "http://" + addr
@@ -70,13 +71,18 @@ func TestConcurrentCallbacks(t *testing.T) {
 		"csrfToken": {csrf.CSRFToken}, "username": {"kim"}, "password": {"demo"},
 	})
 	session := cookies(resp)
-	flows := make([]string, callbacks) // the cookies of each sign-in that was begun
+	type flow struct{ callback, cookies string }
+	flows := make([]flow, callbacks) // the sign-ins that were begun
 	for i := range flows {
 		resp, _ := send(http.MethodPost, "/auth/signin/idp", jar, url.Values{"csrfToken": {csrf.CSRFToken}})
-		if !strings.HasPrefix(resp.Header.Get("Location"), idp+"/auth?") {
-			t.Fatalf("signing in: %d %s", resp.StatusCode, resp.Header.Get("Location"))
+		name := fmt.Sprintf("user%d", i)
+		provider.Person = world.Person{ID: name, Name: name}
+		agreed, err := client.Get(resp.Header.Get("Location"))
+		if err != nil || !strings.HasPrefix(agreed.Header.Get("Location"), site+"/auth/callback/idp?") {
+			t.Fatalf("signing in: %d %s, %v", resp.StatusCode, resp.Header.Get("Location"), err)
 		}
-		flows[i] = jar + "; " + cookies(resp)
+		agreed.Body.Close()
+		flows[i] = flow{strings.TrimPrefix(agreed.Header.Get("Location"), site), jar + "; " + cookies(resp)}
 	}
 
 	begun := time.Now()
@@ -90,7 +96,7 @@ func TestConcurrentCallbacks(t *testing.T) {
 				return
 			}
 			name := fmt.Sprintf("user%d", i)
-			resp, _ := send(http.MethodGet, "/auth/callback/idp?code="+name, flows[i], nil)
+			resp, _ := send(http.MethodGet, flows[i].callback, flows[i].cookies, nil)
 			if resp.StatusCode != http.StatusFound || resp.Header.Get("Location") != site {
 				t.Errorf("callback %d: %d %s", i, resp.StatusCode, resp.Header.Get("Location"))
 				return
@@ -118,51 +124,4 @@ func residentMemory(pid int) string {
 	_, rest, _ := strings.Cut(string(status), "VmRSS:")
 	line, _, _ := strings.Cut(rest, "\n")
 	return strings.TrimSpace(line)
-}
-
-// slowProvider is an OpenID provider whose token endpoint takes its time; the code names the user.
-func slowProvider(t *testing.T, delay time.Duration) (issuer string) {
-	t.Helper()
-	key, err := rsa.GenerateKey(rand.Reader, 2048)
-	if err != nil {
-		t.Fatal(err)
-	}
-	signer, err := jose.NewSigner(jose.SigningKey{Algorithm: jose.RS256, Key: jose.JSONWebKey{Key: key, KeyID: "k"}}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	mux := http.NewServeMux()
-	answer := func(w http.ResponseWriter, value any) {
-		w.Header().Set("Content-Type", "application/json")
-		_ = json.NewEncoder(w).Encode(value)
-	}
-	mux.HandleFunc("/.well-known/openid-configuration", func(w http.ResponseWriter, _ *http.Request) {
-		answer(w, map[string]any{
-			"issuer": issuer, "authorization_endpoint": issuer + "/auth", "token_endpoint": issuer + "/token",
-			"userinfo_endpoint": issuer + "/me", "jwks_uri": issuer + "/jwks",
-		})
-	})
-	mux.HandleFunc("/jwks", func(w http.ResponseWriter, _ *http.Request) {
-		answer(w, jose.JSONWebKeySet{Keys: []jose.JSONWebKey{{Key: key.Public(), KeyID: "k", Algorithm: "RS256", Use: "sig"}}})
-	})
-	mux.HandleFunc("/token", func(w http.ResponseWriter, r *http.Request) {
-		name := r.PostFormValue("code")
-		now := time.Now().Unix()
-		claims, _ := json.Marshal(map[string]any{"iss": issuer, "aud": "demo", "sub": name, "name": name, "iat": now, "exp": now + 600})
-		signed, err := signer.Sign(claims)
-		if err != nil {
-			w.WriteHeader(http.StatusInternalServerError)
-			return
-		}
-		token, _ := signed.CompactSerialize()
-		select { // a slow provider, not a test that waits
-		case <-time.After(delay):
-		case <-r.Context().Done():
-		}
-		answer(w, map[string]any{"access_token": "a", "token_type": "bearer", "id_token": token})
-	})
-	server := httptest.NewServer(mux)
-	t.Cleanup(server.Close)
-	issuer = server.URL
-	return issuer
 }

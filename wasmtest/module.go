@@ -10,6 +10,7 @@ import (
 	"os"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/tetratelabs/wazero"
@@ -37,6 +38,7 @@ type Module struct {
 	pool     pool
 	closing  sync.Once
 	closed   error
+	lost     atomic.Int64 // instances that ended, or were replaced
 
 	mu     sync.Mutex
 	stores map[abi.Store]*memory.Store // when Config.Store is nil
@@ -144,7 +146,7 @@ func (m *Module) compile(ctx context.Context, path string, binary []byte) error 
 		return fmt.Errorf("wasmtest: %w", err)
 	}
 	compiling.Lock()
-	m.compiled, err = m.runtime.CompileModule(ctx, binary)
+	m.compiled, err = m.runtime.CompileModule(ctx, joinData(binary))
 	prune(dir, cachedModules)
 	compiling.Unlock()
 	if err != nil {

@@ -58,6 +58,26 @@ func (p *pool) put(in *instance) {
 	<-p.slots
 }
 
+// each calls f with every instance, once nobody holds a slot. It is called by one goroutine at a time.
+func (p *pool) each(ctx context.Context, f func(*instance) error) error {
+	for range cap(p.slots) {
+		select {
+		case p.slots <- struct{}{}:
+			defer func() { <-p.slots }()
+		case <-p.closed:
+			return errClosed
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	for _, in := range p.idle {
+		if err := f(in); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // close waits until nobody holds a slot and keeps all of them. It is called once.
 func (p *pool) close() {
 	close(p.closed)

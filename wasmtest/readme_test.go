@@ -94,14 +94,24 @@ func curl(t *testing.T, addr string, args []string) string {
 	return out.String()
 }
 
-// TestTestingGuide runs the test of TESTING.md as somebody's own, on the reference worker.
+// TestTestingGuide runs the test of TESTING.md, which the package comment has as well, as somebody's own, on the reference
+// worker.
 func TestTestingGuide(t *testing.T) {
 	t.Parallel()
 	raw, err := os.ReadFile("TESTING.md")
 	if err != nil {
 		t.Fatal(err)
 	}
-	source := strings.Replace(block(t, string(raw), "go"), `"./cmd/auth"`, `"`+modulePath+`/edge/worker"`, 1)
+	code := block(t, string(raw), "go")
+	comment, err := os.ReadFile("doc.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	indented := strings.ReplaceAll("//\t"+strings.ReplaceAll(code, "\n", "\n//\t"), "//\t\n", "//\n")
+	if !strings.Contains(string(comment), "\n"+indented+"\n") {
+		t.Error("the package comment has another test than TESTING.md")
+	}
+	source := strings.Replace(code, `"./cmd/auth"`, `"`+modulePath+`/edge/worker"`, 1)
 	folder, err := os.MkdirTemp("testdata", "guide") // inside of the module, which has what it imports
 	if err != nil {
 		t.Fatal(err)
@@ -111,7 +121,7 @@ func TestTestingGuide(t *testing.T) {
 		t.Fatal(err)
 	}
 	out, err := exec.Command("go", "test", "-v", "./"+folder).CombinedOutput()
-	if err != nil || !strings.Contains(string(out), "--- PASS: TestNobodyIsSignedIn") {
+	if err != nil || !strings.Contains(string(out), "--- PASS: TestPeopleSignIn") {
 		t.Errorf("%v\n%s", err, out)
 	}
 }

@@ -56,6 +56,7 @@ func (m *Module) run(ctx context.Context, in *instance, request []byte, x *excha
 	if !in.serve(ctx, request, x) {
 		in.close()
 		in = nil
+		m.lost.Add(1)
 	}
 }
 

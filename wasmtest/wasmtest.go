@@ -43,9 +43,10 @@ type Config struct {
 	// waits as long for an instance. 0: 30 seconds.
 	Deadline time.Duration
 
-	// Uninterruptible leaves out the checks that let Deadline end a program which computes without end. Warm requests take
-	// a third of the time; the price is that one endless loop holds a processor, and sooner or later the whole
-	// process, for ever. Deadline still ends a program that waits, sleeps or looks at the clock.
+	// Uninterruptible leaves out the checks that let Deadline end a program which computes without end. Warm requests take a
+	// third to a half of the time. The price is that one endless loop stops the whole process for ever, no later than the next
+	// garbage collection, which waits for it: nothing runs then, not the time limit of "go test" either. Deadline
+	// still ends a program that waits, sleeps or looks at the clock. False is right for tests.
 	Uninterruptible bool
 
 	// MaxMemory limits the memory of one instance, in bytes, rounded up to 64 KiB. An instance that holds more than
@@ -58,12 +59,12 @@ type Config struct {
 	CacheDir string
 }
 
-// New opens a module for the duration of a test. module is the path of a .wasm file, or else a Go package, as "go build"
+// New opens a module for the duration of a test, and closes it at the end. module is the path of a .wasm file, or else a Go package, as "go build"
 // takes it, that is built for wasip1. Whatever goes wrong ends the test; a program that ends before it serves is
-// reported with its log.
+// reported with its log. A package is built once in a process, however many tests ask for it at the same time.
 //
 // "go test" caches the test's result under the sources of a package built so, as if the test had imported it.
-func New(tb testing.TB, module string, config Config) http.Handler {
+func New(tb testing.TB, module string, config Config) *Module {
 	tb.Helper()
 	if !strings.HasSuffix(module, ".wasm") {
 		path, err := build(tb.Context(), module, config.CacheDir, tb.TempDir)

@@ -14,6 +14,7 @@
 //
 //	edge_start() -> i32                          once, after _initialize: runs the program up to the point where it serves
 //	edge_handle(handle i32, length i32) -> i32   serves one request; the host never overlaps two calls
+//	edge_usage() -> i64                          optional, for tests: collects garbage; gives goroutines<<32 | bytes of the heap
 //
 // and imports from [Module]
 //

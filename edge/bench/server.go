@@ -47,7 +47,7 @@ func settings(idp string, database bool) map[string]string {
 func (b builder) start(ctx context.Context, variant string, env map[string]string) (*server, error) {
 	switch variant {
 	case underWazero:
-		return b.startProgram(ctx, variant, env, "serve", "app.wasm")
+		return b.startProgram(ctx, variant, env, "serve", "-uninterruptible", "app.wasm")
 	case natively:
 		return b.startProgram(ctx, variant, env, "conformance")
 	}

@@ -18,7 +18,7 @@ export const calls = {
     try {
       const init = { method, headers, redirect: "manual", signal: abort.signal, ...uncached };
       if (body.length) init.body = body;
-      const response = await fetch(url, init), content = response.body ? await read(response.body) : nothing;
+      const response = await fetch(url, init), content = await read(response);
       if (!content) abort.abort();
       if (!content) throw named("BodyTooLarge");
       let lines = "";
@@ -61,12 +61,15 @@ export function failure(e) {
   return { status: isRetryable ? -2 : -1, lines: `${e?.name ?? "Error"}\n${e?.message ?? e}`, body: nothing };
 }
 
-// read gives the bytes of a stream, or null when they are too many.
-export async function read(stream) {
-  const chunks = [];
+// read gives the body of a request or a response, or null when it is too large. One that is known
+// to be small needs no stream, which costs more than all else here.
+export async function read(message) {
+  if (!message.body) return nothing;
+  const length = message.headers.get("Content-Length"), chunks = [];
+  const isSmall = length !== null && +length <= maxBody && !message.headers.has("Content-Encoding");
+  if (isSmall) return new Uint8Array(await message.arrayBuffer());
   let size = 0;
-  for await (const chunk of stream) if ((size += chunk.length) > maxBody) return null; else chunks.push(chunk);
-  if (chunks.length === 1) return chunks[0];
+  for await (const chunk of message.body) if ((size += chunk.length) > maxBody) return null; else chunks.push(chunk);
   const body = new Uint8Array(size);
   for (const chunk of chunks.reverse()) body.set(chunk, size -= chunk.length);
   return body;

@@ -11,7 +11,7 @@ let pool = [];
 export default {
   fetch(request, env, ctx) {
     if (!request.body) return serve(request, nothing, env, ctx);
-    return read(request.body).then(
+    return read(request).then(
       body => body ? serve(request, body, env, ctx) : refuse(413, "Request Entity Too Large"),
       () => refuse(400, "Bad Request"));
   },

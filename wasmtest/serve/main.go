@@ -7,6 +7,9 @@
 // memory until the server ends. It may reach whatever the server can. Of the server's environment it sees ADDR and the names that begin with AUTH_, CONF_ and EDGE_. ADDR also is the
 // address to listen on when -addr is not given. What the program logs goes to standard error.
 //
+// With -uninterruptible it answers two to three times as many requests, and a program that computes without end stops it: see
+// wasmtest.Config. It is for a program that is known to end, as one that is measured.
+//
 // Serve prints "listening on http://ADDR" on standard output once the program serves. SIGINT and SIGTERM end it after the
 // requests it has; a second one ends it at once. When it can't serve it says why and exits with 1.
 package main
@@ -46,7 +49,7 @@ func serve(ctx context.Context, args, environ []string, stdout, stderr io.Writer
 	flags := flag.NewFlagSet("serve", flag.ContinueOnError)
 	flags.SetOutput(stderr)
 	flags.Usage = func() {
-		fmt.Fprintln(stderr, "usage: serve [-addr host:port] [-instances n] module.wasm")
+		fmt.Fprintln(stderr, "usage: serve [-addr host:port] [-instances n] [-uninterruptible] module.wasm")
 		flags.PrintDefaults()
 	}
 	fallback := "localhost:8787"
@@ -55,6 +58,7 @@ func serve(ctx context.Context, args, environ []string, stdout, stderr io.Writer
 	}
 	addr := flags.String("addr", fallback, "`address` to listen on; port 0 takes a free one")
 	instances := flags.Int("instances", 0, "how many instances of the module may live at once (0: 8)")
+	uninterruptible := flags.Bool("uninterruptible", false, "two to three times as fast, but a program that computes without end stops the server")
 	if err := flags.Parse(args); err != nil {
 		return flag.ErrHelp // flags has said what is wrong
 	}
@@ -71,7 +75,9 @@ func serve(ctx context.Context, args, environ []string, stdout, stderr io.Writer
 		return err
 	}
 	defer listener.Close()
-	module, err := wasmtest.Open(ctx, flags.Arg(0), wasmtest.Config{Transport: transport(), Store: store, Env: env, Log: stderr, MaxInstances: *instances})
+	module, err := wasmtest.Open(ctx, flags.Arg(0), wasmtest.Config{
+		Transport: transport(), Store: store, Env: env, Log: stderr, MaxInstances: *instances, Uninterruptible: *uninterruptible,
+	})
 	if errors.Is(err, os.ErrNotExist) {
 		return fmt.Errorf("there is no file %s: build it with GOOS=wasip1 GOARCH=wasm go build -buildmode=c-shared -o %[1]s", flags.Arg(0))
 	}

@@ -39,7 +39,7 @@ func TestServe(t *testing.T) {
 	ended := make(chan error, 1)
 	environ := []string{"ADDR=localhost:0", "AUTH_SECRET=s=1", "CONF_A=1", "EDGE_B=2", "AUTHOR=nobody", "PATH=/bin"}
 	go func() {
-		err := serve(ctx, []string{echo(t)}, environ, stdout, io.Discard)
+		err := serve(ctx, []string{"-uninterruptible", echo(t)}, environ, stdout, io.Discard)
 		_ = stdout.CloseWithError(err)
 		ended <- err
 	}()

@@ -52,6 +52,7 @@ func main() {
 	mux.HandleFunc("/later", later)
 	mux.HandleFunc("/log", func(w http.ResponseWriter, r *http.Request) { log.SetFlags(0); log.Print(r.FormValue("line")) })
 	mux.HandleFunc("/end", end)
+	mux.HandleFunc("/leak", leak)
 	edge.Serve(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if strings.HasPrefix(r.URL.Path, "//") { // which a ServeMux redirects
 			echo(w, r)
@@ -240,6 +241,25 @@ func end(w http.ResponseWriter, r *http.Request) {
 		}
 	case "grow":
 		hoard = append(hoard, make([]byte, 40<<20))
+	}
+}
+
+// leak keeps something of each request.
+func leak(w http.ResponseWriter, r *http.Request) {
+	switch r.FormValue("what") {
+	case "goroutine":
+		go func() { select {} }()
+	case "memory":
+		hoard = append(hoard, make([]byte, 256))
+	case "once":
+		if len(hoard) == 0 {
+			hoard = append(hoard, make([]byte, 1<<20))
+			go func() { select {} }()
+		}
+	case "ended":
+		done := make(chan struct{})
+		go func() { close(done) }()
+		<-done
 	}
 }
 

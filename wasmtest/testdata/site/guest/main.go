@@ -1,0 +1,17 @@
+// Command guest serves package site.
+package main
+
+import (
+	"log"
+
+	"github.com/edgeauth/edgeauth/edge"
+	"github.com/edgeauth/edgeauth/wasmtest/testdata/site"
+)
+
+func main() {
+	h, err := site.New(site.Platform{Transport: edge.Transport, Getenv: edge.Getenv, Sessions: edge.KV("AUTH_KV"), Records: edge.Atomic("AUTH_DO")})
+	if err != nil {
+		log.Fatal(err)
+	}
+	edge.Serve(h)
+}
