@@ -66,7 +66,7 @@ func (w *Response) WriteHeader(status int) {
 
 func (w *Response) add(name, value string) {
 	if w.head == nil {
-		w.head = make([]byte, 0, 512)
+		w.head = make([]byte, 0, 1024) // a session cookie is two thirds of it
 	}
 	w.head = append(append(w.head, name...), '\n')
 	w.head = append(w.Charset.appendEncoded(w.head, value), '\n')
