@@ -35,12 +35,16 @@ type Auth struct {
 	maxAge     time.Duration
 	update     time.Duration
 	tokenAge   time.Duration // of session tokens
+	maxCookie  int           // bytes of a session token; negative: as many as are sealed
+	measured   bool          // requests have a meter
 
 	providers []*provider
 	plain     cookieSet // for http
 	secure    cookieSet // for https
 	state     *jwe.Ring // seals the state parameter
 	latest    atomic.Pointer[lastOrigin]
+
+	warnedOfSize atomic.Bool // of a large session, once
 }
 
 // New checks the configuration and prepares what requests share. It returns every mistake
@@ -107,6 +111,18 @@ func configure(config Config) *Auth {
 	if a.tokenAge == 0 {
 		a.tokenAge = a.maxAge
 	}
+	a.maxCookie = config.Session.MaxCookieBytes
+	if a.maxCookie == 0 {
+		a.maxCookie = jwe.MaxToken
+	}
+	if a.measured = config.Debug || config.ServerTiming; a.measured {
+		if config.Adapter != nil {
+			a.config.Adapter = config.Adapter.metered()
+		}
+		if a.transport != nil {
+			a.transport = meteredTransport{a.transport}
+		}
+	}
 	proxy := or(config.RedirectProxyURL, config.Getenv("AUTH_REDIRECT_PROXY_URL"))
 	for _, p := range config.Providers {
 		a.providers = append(a.providers, newProvider(p, proxy, config.Getenv))
@@ -141,7 +157,7 @@ func (a *Auth) origin(r *http.Request) (string, bool) {
 	if a.env.url != nil {
 		return a.env.url.Origin(), true
 	}
-	asked := lastOrigin{scheme: r.URL.Scheme, host: r.Host, proto: r.Header.Get("X-Forwarded-Proto"), forwarded: r.Header.Get("X-Forwarded-Host")}
+	asked := lastOrigin{scheme: r.URL.Scheme, host: r.Host, proto: first(r.Header["X-Forwarded-Proto"]), forwarded: first(r.Header["X-Forwarded-Host"])}
 	if r.TLS != nil {
 		asked.scheme = "https"
 	}
@@ -152,10 +168,19 @@ func (a *Auth) origin(r *http.Request) (string, bool) {
 	}
 	origin, ok := findOrigin(r)
 	if ok {
-		asked.origin = origin
-		a.latest.Store(&asked)
+		found := asked
+		found.origin = origin
+		a.latest.Store(&found)
 	}
 	return origin, ok
+}
+
+// first is the first value of a header, "" without one. The key it was found by must be canonical.
+func first(values []string) string {
+	if len(values) == 0 {
+		return ""
+	}
+	return values[0]
 }
 
 func findOrigin(r *http.Request) (string, bool) {

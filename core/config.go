@@ -39,8 +39,21 @@ type Config struct {
 	Events    Events
 	Logger    Logger
 
-	// Debug logs what happens at each step, without secrets and tokens. False: errors and warnings only.
+	// Debug logs what happens at each step, without secrets and tokens, and at the end of each request its
+	// action, method and status, how often it called the adapter and providers, and how long that took, in
+	// milliseconds. False: errors and warnings only.
 	Debug bool
+
+	// ServerTiming adds a Server-Timing header (W3C) to each answer, which browsers show beside the request:
+	//
+	//	total;dur=71.4, store;dur=12.5;desc="3 calls", provider;dur=56.0;desc="2 calls"
+	//
+	// Store is the adapter, provider is all that goes through Transport, mail services included; calls that
+	// callbacks make elsewhere are in the total only. Durations are sums, in milliseconds. On Workers
+	// the clock stands still while a program computes, so only waiting is seen there. Whoever sends a request
+	// can read the header, and how many calls it took may tell whether an address is known: it is for
+	// finding what is slow, and not to be left on. False: no header; without Debug, too, nothing is measured.
+	ServerTiming bool
 
 	// TrustHost is whether the Host, X-Forwarded-Host and X-Forwarded-Proto headers say where
 	// the site is. Auto: on if AUTH_TRUST_HOST is "true" or the platform is known to set them
@@ -114,6 +127,13 @@ type SessionOptions struct {
 	Strategy  Strategy
 	MaxAge    time.Duration // how long an idle session lives; zero: 30 days
 	UpdateAge time.Duration // how often a database session is written; zero: 1 day, negative: at every access
+
+	// MaxCookieBytes is how long a session token of the jwt strategy may be, before it is spread over
+	// cookies. With a longer one a sign-in or an update fails with ErrSessionTooLarge, and reading the session
+	// does not extend it; the cookies in the browser stay as they are, since with new ones its requests would
+	// be refused by the server, the one to sign out among them. 15,744 is four cookies, and about what Node's
+	// server takes. Zero: 65,536, beyond which no token is made or read. From 6,144 on there is a warning, session-cookie-large, once.
+	MaxCookieBytes int
 
 	// GenerateSessionToken makes the token of a database session. Nil: a random UUID.
 	GenerateSessionToken func() string
@@ -192,7 +212,8 @@ type Theme struct {
 
 // Logger takes what the handler has to say. Its functions are those of log/slog, so that
 // Logger{Error: slog.Error, Warn: slog.Warn, Debug: slog.Debug} sends everything there.
-// A nil function writes to standard error; Debug is called only if Config.Debug is set.
+// A nil function writes to standard error; Debug is called only if Config.Debug is set. What is
+// said about a request has the attribute "request", see [RequestID].
 type Logger struct {
 	Error func(msg string, args ...any) // msg is the Kind
 	Warn  func(msg string, args ...any) // msg is the warning's code

@@ -87,6 +87,10 @@ func randomHex(n int) string {
 func randomUUID() string {
 	var b [16]byte
 	_, _ = rand.Read(b[:])
+	return uuid(b)
+}
+
+func uuid(b [16]byte) string {
 	b[6] = b[6]&0x0f | 0x40
 	b[8] = b[8]&0x3f | 0x80
 	var out [36]byte

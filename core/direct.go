@@ -77,18 +77,18 @@ func (a *Auth) direct(r *http.Request, action Action, act func(x *exchange) (rep
 	}
 	x, err := a.attach(r)
 	if err != nil {
-		return a.refuse(err)
+		return a.refuse(r, err)
 	}
 	x.action = action
 	out, err := x.guard(func() (reply, error) { return act(x) })
 	if err == nil {
 		var resp *Response
 		if resp, err = x.render(out); err == nil {
-			return resp
+			return x.done(resp)
 		}
 	}
 	known := asError(err, ErrCallbackRoute)
-	return x.failed(known, func() *Response { return x.failure(known) })
+	return x.done(x.failed(known, func() *Response { return x.failure(known) }))
 }
 
 // SameOrigin reports whether a browser says, by Sec-Fetch-Site or Origin, that one of the

@@ -45,6 +45,7 @@ const (
 	ErrPanic                  Kind = "Panic"            // a callback, hook or adapter method panicked
 	ErrRequestTooLarge        Kind = "RequestTooLarge"  // the body is over MaxBodyBytes
 	ErrSessionToken           Kind = "SessionTokenError"
+	ErrSessionTooLarge        Kind = "SessionTooLarge" // the session token is over SessionOptions.MaxCookieBytes
 	ErrSignOut                Kind = "SignOutError"
 	ErrUnknownAction          Kind = "UnknownAction"
 	ErrUnsupportedStrategy    Kind = "UnsupportedStrategy"

@@ -8,8 +8,10 @@ import (
 	"net/http/httptest"
 	"net/url"
 	"strings"
+	"time"
 
 	"github.com/edgeauth/edgeauth/core"
+	"github.com/edgeauth/edgeauth/core/adaptertest"
 )
 
 // The users of the examples, and what they have for passwords.
@@ -115,6 +117,44 @@ func ExampleCallbacks() {
 	browser.post("/auth/callback/credentials", url.Values{"name": {"ada"}, "password": {"engine"}})
 	fmt.Println(browser.get("/auth/session"))
 	// Output: 200 {"user":{"name":"ADA"},"role":"editor"}
+}
+
+// With ServerTiming the network panel of a browser shows what an answer waited for.
+func ExampleConfig_serverTiming() {
+	store := adaptertest.Memory()
+	auth, err := core.New(core.Config{
+		Secret:       []string{"at least 32 random characters, from AUTH_SECRET"},
+		TrustHost:    core.On,
+		Providers:    []core.Provider{core.Credentials{Authorize: checkPassword}, core.OAuth{ID: "idp", Issuer: "https://idp.example", OIDC: true, ClientID: "id", ClientSecret: "secret"}},
+		Adapter:      store,
+		ServerTiming: true,
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	ctx := context.Background()
+	user, err := store.CreateUser(ctx, core.User{ID: "1", Name: "Ada"})
+	if err != nil {
+		log.Fatal(err)
+	}
+	session, err := store.CreateSession(ctx, core.AdapterSession{SessionToken: "a-token", UserID: user.ID, Expires: time.Now().Add(30 * 24 * time.Hour)})
+	if err != nil {
+		log.Fatal(err)
+	}
+	r := httptest.NewRequest(http.MethodGet, "/auth/session", nil)
+	r.AddCookie(&http.Cookie{Name: "authjs.session-token", Value: session.SessionToken})
+	w := httptest.NewRecorder()
+	auth.ServeHTTP(w, r)
+
+	for metric := range strings.SplitSeq(w.Header().Get("Server-Timing"), ", ") {
+		name, parameters, _ := strings.Cut(metric, ";")
+		_, calls, _ := strings.Cut(parameters, ";") // after dur=, which is another one each time
+		fmt.Println(strings.TrimSpace(name + " " + calls))
+	}
+	// Output:
+	// total
+	// store desc="1 call"
+	// provider desc="0 calls"
 }
 
 // client is a browser in 20 lines.

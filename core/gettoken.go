@@ -64,8 +64,8 @@ func (t *TokenReader) GetToken(r *http.Request) (JWT, error) {
 
 // Raw gives the session token itself, unread; "" without one.
 func (t *TokenReader) Raw(r *http.Request) (string, error) {
-	jar := cookie.Parse(strings.Join(r.Header.Values("Cookie"), "; "))
-	if token, _ := cookie.Chunks(jar, t.options.CookieName); token != "" {
+	jar := cookie.Parse(strings.Join(r.Header["Cookie"], "; "))
+	if token := cookie.Chunks(jar, t.options.CookieName); token != "" {
 		return token, nil
 	}
 	scheme, encoded, _ := strings.Cut(r.Header.Get("Authorization"), " ")

@@ -17,8 +17,12 @@ func (a *Auth) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 func (a *Auth) Handle(r *http.Request) *Response {
 	x, providerID, err := a.accept(r)
 	if err != nil {
-		return a.refuse(err)
+		return a.refuse(r, err)
 	}
+	return x.done(x.respond(providerID))
+}
+
+func (x *exchange) respond(providerID string) *Response {
 	if resp := x.clientFile(); resp != nil {
 		return resp
 	}
@@ -51,9 +55,11 @@ func (a *Auth) Session(r *http.Request) (*Response, error) {
 	}
 	out, err := x.guard(func() (reply, error) { return x.readSession(false, nil) })
 	if err != nil {
+		x.done(nil)
 		return nil, asError(err, ErrSessionToken)
 	}
-	return x.render(out)
+	resp, err := x.render(out)
+	return x.done(resp), err
 }
 
 // begin prepares what every action needs: the provider, the CSRF token, the callback URL.
@@ -136,7 +142,7 @@ func (x *exchange) guard(f func() (reply, error)) (out reply, err error) {
 		if v == http.ErrAbortHandler {
 			panic(v)
 		}
-		x.log.Debug("panic", "stack", string(debug.Stack()))
+		x.log.Debug("panic", "stack", string(debug.Stack()), "request", x.requestID())
 		err = fail(ErrPanic, fmt.Sprint(v), nil)
 	}()
 	return f()
@@ -155,18 +161,20 @@ func (x *exchange) logError(err *Error) {
 	if x.provider != nil {
 		args = append(args, "provider", x.provider.id)
 	}
-	x.log.Error(string(err.Kind), args...)
+	x.log.Error(string(err.Kind), append(args, "request", x.requestID())...)
 }
 
 // refuse answers a request that could not even be read.
-func (a *Auth) refuse(err error) *Response {
+func (a *Auth) refuse(r *http.Request, err error) *Response {
 	resp := badRequest()
 	known := asError(err, ErrUnknownAction)
 	if errors.Is(known, ErrRequestTooLarge) {
 		resp = bare(http.StatusRequestEntityTooLarge, typeJSON, `"The request body is too large."`)
 	}
 	resp.Err = known
-	a.log.Debug("request refused", "message", known.Error())
+	if a.config.Debug {
+		a.log.Debug("request refused", "message", known.Error(), "status", resp.Status, "request", RequestID(r))
+	}
 	return resp
 }
 
@@ -198,13 +206,13 @@ func Misconfigured(config Config, err error) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		x, _, refused := a.accept(r)
 		if refused != nil {
-			a.refuse(refused).write(w)
+			a.refuse(r, refused).write(w)
 			return
 		}
 		for _, one := range unjoin(err) {
 			x.logError(asError(one, ErrInvalidConfig))
 		}
-		x.misconfigured().write(w)
+		x.done(x.misconfigured()).write(w)
 	})
 }
 

@@ -50,6 +50,9 @@ func appendObject(dst []byte, object map[string]any) ([]byte, error) {
 	return append(dst, '}'), nil
 }
 
+// special are the printable characters that a JSON string has escaped only.
+var special = [utf8.RuneSelf]bool{'"': true, '\\': true, '<': true, '>': true, '&': true}
+
 // appendText appends a JSON string, escaped as encoding/json does it: safe inside HTML, too.
 func appendText(dst []byte, text string) []byte {
 	const hexDigits = "0123456789abcdef"
@@ -57,7 +60,7 @@ func appendText(dst []byte, text string) []byte {
 	start := 0
 	for i := 0; i < len(text); {
 		c := text[i]
-		if c >= 0x20 && c < utf8.RuneSelf && c != '"' && c != '\\' && c != '<' && c != '>' && c != '&' {
+		if c >= 0x20 && c < utf8.RuneSelf && !special[c] {
 			i++
 			continue
 		}

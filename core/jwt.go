@@ -1,6 +1,7 @@
 package core
 
 import (
+	"crypto/rand"
 	"errors"
 	"time"
 
@@ -12,12 +13,19 @@ import (
 func (x *exchange) seal(ring *jwe.Ring, claims JWT, maxAge time.Duration) (string, error) {
 	claims["iat"] = x.now.Unix()
 	claims["exp"] = x.now.Add(maxAge).Unix()
-	claims["jti"] = randomUUID()
-	payload, err := appendJSON(make([]byte, 0, 512), claims)
-	if err != nil {
-		return "", err
+	var random [16 + jwe.IVSize]byte
+	_, _ = rand.Read(random[:]) // can't fail, see randomHex
+	claims["jti"] = uuid([16]byte(random[:16]))
+	payload := append(make([]byte, 0, 512), '{')
+	for name, value := range claims { // in no order: nobody sees it, and sorting takes as long as the rest of the loop
+		var err error
+		if payload, err = appendJSON(append(appendText(payload, name), ':'), value); err != nil {
+			return "", err
+		}
+		payload = append(payload, ',')
 	}
-	return ring.Seal(payload)
+	payload[len(payload)-1] = '}'
+	return ring.SealIV(payload, [jwe.IVSize]byte(random[16:]))
 }
 
 // open reads an encrypted token whose time has not passed.
@@ -41,24 +49,28 @@ func openToken(ring *jwe.Ring, token string, now time.Time) (JWT, error) {
 }
 
 // sessionCookie is the session cookie, plain or in chunks, as the request has it.
-func (x *exchange) sessionCookie() (value string, names []string) {
+func (x *exchange) sessionCookie() string {
 	return cookie.Chunks(x.jar, x.cookies.session.name)
+}
+
+// sessionCookies are the names of the request's cookies that hold the session, or parts of it.
+func (x *exchange) sessionCookies() []string {
+	return cookie.Names(x.jar, x.cookies.session.name)
 }
 
 // issue puts a session token of these claims into the session cookie; nil claims end the session.
 func (x *exchange) issue(claims JWT) error {
-	_, names := x.sessionCookie()
 	if claims == nil {
 		x.clearSession()
 		return nil
 	}
 	token, err := x.encodeSession(claims)
-	if err != nil {
+	if err := x.checkBudget(token, err); err != nil {
 		return err
 	}
 	c := x.cookies.session.with(token)
 	c.Expires = x.now.Add(x.maxAge)
-	x.set = append(x.set, cookie.Split(c, names)...)
+	x.set = cookie.Split(x.set, c, x.sessionCookies())
 	return nil
 }
 
@@ -95,8 +107,7 @@ func (a *Auth) tokenSecrets() []string {
 
 // clearSession makes the browser forget the session.
 func (x *exchange) clearSession() {
-	_, names := x.sessionCookie()
-	x.set = append(x.set, cookie.Clear(x.cookies.session.with(""), names)...)
+	x.set = append(x.set, cookie.Clear(x.cookies.session.with(""), x.sessionCookies())...)
 }
 
 // customJWT asks the JWT callback for the content of a token.

@@ -172,7 +172,7 @@ func (x *exchange) enter(user *User, account *Account, isNewUser bool) (*login, 
 	if err != nil {
 		return nil, fail(ErrAdapter, "createSession", err)
 	}
-	if before, _ := x.sessionCookie(); before != "" {
+	if before := x.sessionCookie(); before != "" {
 		if _, err := x.config.Adapter.DeleteSession(x.ctx, before); err != nil {
 			return nil, fail(ErrAdapter, "deleteSession", err)
 		}
@@ -183,7 +183,7 @@ func (x *exchange) enter(user *User, account *Account, isNewUser bool) (*login, 
 // current finds out who is signed in already. A token that can't be read means nobody (fact
 // 90), and so does a session that has expired.
 func (x *exchange) current() (*User, error) {
-	token, _ := x.sessionCookie()
+	token := x.sessionCookie()
 	if token == "" {
 		return nil, nil
 	}

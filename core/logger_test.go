@@ -38,6 +38,14 @@ func onStandardError(t *testing.T, f func()) string {
 	return <-text
 }
 
+// named is a handler behind a proxy that gives every request this ID.
+func named(id string, h http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		r.Header.Set("X-Request-Id", id)
+		h.ServeHTTP(w, r)
+	})
+}
+
 // An event is one line, whatever is in it: [auth][level] msg and the rest as key=value.
 func TestDefaultLogger(t *testing.T) {
 	config := inTest(core.Config{Providers: []core.Provider{anyone}, SkipCSRFCheck: true, Secret: []string{"short"}})
@@ -48,13 +56,13 @@ func TestDefaultLogger(t *testing.T) {
 			t.Error(err)
 			return
 		}
-		b := newBrowser(t, auth)
+		b := newBrowser(t, named("r-1", auth))
 		b.post("/auth/callback/credentials")
 		b.get("/auth/nowhere")
 	})
 	want := `[auth][warn] short-secret secret=0 characters=5 fix="use at least 32 random characters (openssl rand -hex 32)"` + "\n" +
 		`[auth][warn] csrf-disabled` + "\n" +
-		`[auth][error] CredentialsSignin message="core: CredentialsSignin: authorize found no user" action=callback provider=credentials` + "\n"
+		`[auth][error] CredentialsSignin message="core: CredentialsSignin: authorize found no user" action=callback provider=credentials request=r-1` + "\n"
 	if got != want {
 		t.Errorf("got\n%swant\n%s", got, want)
 	}
@@ -79,9 +87,9 @@ func TestDefaultLogger(t *testing.T) {
 				t.Error(err)
 				return
 			}
-			newBrowser(t, auth).post("/auth/callback/credentials")
+			newBrowser(t, named("r-1", auth)).post("/auth/callback/credentials")
 		})
-		if strings.Count(got, "\n") != 2 || !strings.Contains(got, "[auth][error] CallbackRouteError "+written+" action=callback provider=credentials\n") {
+		if strings.Count(got, "\n") != 2 || !strings.Contains(got, "[auth][error] CallbackRouteError "+written+" action=callback provider=credentials request=r-1\n") {
 			t.Errorf("%q is written as\n%s", said, got)
 		}
 	}
@@ -118,11 +126,11 @@ func TestLoggerOfSlog(t *testing.T) {
 			t.Error(err)
 			return
 		}
-		b := newBrowser(t, auth)
+		b := newBrowser(t, named("r-1", auth))
 		b.post("/auth/callback/credentials")
 		b.get("/auth/nowhere")
 	})
-	if !strings.Contains(out.String(), `level=ERROR msg=CredentialsSignin message="core: CredentialsSignin: authorize found no user" action=callback provider=credentials`) ||
+	if !strings.Contains(out.String(), `level=ERROR msg=CredentialsSignin message="core: CredentialsSignin: authorize found no user" action=callback provider=credentials request=r-1`) ||
 		!strings.Contains(out.String(), "level=DEBUG ") || strings.Contains(out.String(), "BADKEY") {
 		t.Errorf("slog wrote %s", out.String())
 	}

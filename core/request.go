@@ -74,6 +74,9 @@ type exchange struct {
 	csrfVerified bool
 	callbackURL  string
 	set          []cookie.Cookie // to send with the response
+
+	id    string // in the log; empty: nothing has been logged yet
+	meter *meter // nil: nothing is measured
 }
 
 // errBadRequest is answered 400 "Bad request.", before any other check.
@@ -104,8 +107,9 @@ func (a *Auth) accept(r *http.Request) (*exchange, string, error) {
 	if err := x.readBody(); err != nil {
 		return nil, "", err
 	}
-	x.jar = cookie.Parse(strings.Join(r.Header.Values("Cookie"), "; "))
+	x.jar = cookie.Parse(strings.Join(r.Header["Cookie"], "; "))
 	x.cookies = a.cookiesFor(origin)
+	x.measure()
 	return x, providerID, nil
 }
 

@@ -204,7 +204,7 @@ func (x *exchange) misconfigured() *Response {
 		if !strings.HasPrefix(x.queryText("callbackUrl"), custom) {
 			return redirectResponse(x.origin + custom + "?error=Configuration")
 		}
-		x.log.Error(string(ErrErrorPageLoop), "message", "the error page must not require signing in")
+		x.log.Error(string(ErrErrorPageLoop), "message", "the error page must not require signing in", "request", x.requestID())
 	}
 	x.set = nil
 	resp, _ := x.render(x.errorReply("Configuration")) // it has no redirect that could fail

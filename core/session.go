@@ -1,6 +1,7 @@
 package core
 
 import (
+	"errors"
 	"net/http"
 	"strings"
 	"time"
@@ -15,40 +16,22 @@ func (a *Auth) attach(r *http.Request) (*exchange, error) {
 		return nil, fail(ErrUntrustedHost, "the request's host is not a host", nil)
 	}
 	x := &exchange{Auth: a, ctx: r.Context(), r: r, now: time.Now(), origin: origin, path: a.basePath, base: origin + a.basePath, action: ActionSession}
-	x.jar = cookie.Parse(strings.Join(r.Header.Values("Cookie"), "; "))
+	x.jar = cookie.Parse(strings.Join(r.Header["Cookie"], "; "))
 	x.cookies = a.cookiesFor(origin)
+	x.measure()
 	return x, nil
 }
 
 // readSession answers the session route: GET reads the session and extends it, POST also
 // passes the client's data to the callbacks.
 func (x *exchange) readSession(isUpdate bool, data any) (reply, error) {
-	out := reply{mime: typeJSON, body: []byte("null"), noStore: !isUpdate}
-	token, _ := x.sessionCookie()
-	if token == "" {
-		return out, nil
-	}
-	trigger := TriggerRead
-	if isUpdate {
-		trigger = TriggerUpdate
-	}
-	var session *Session
-	var err error
-	if x.strategy == StrategyJWT {
-		session, err = x.jwtSession(token, trigger, data)
-		if err != nil {
-			// An unreadable token is no session (fact 62); what it wrapped is only logged.
-			x.logError(fail(ErrJWTSession, "the session cookie was dropped", err))
-			x.clearSession()
-			return out, nil
-		}
-	} else {
-		session, err = x.databaseSession(token, trigger, data)
-		if err != nil {
-			return out, fail(ErrSessionToken, "the session could not be looked up", err)
-		}
+	out := reply{mime: typeJSON, noStore: !isUpdate}
+	session, err := x.currentSession(isUpdate, data)
+	if err != nil {
+		return out, err
 	}
 	if session == nil {
+		out.body = []byte("null")
 		return out, nil
 	}
 	body, err := session.appendJSON(make([]byte, 0, 256))
@@ -57,6 +40,33 @@ func (x *exchange) readSession(isUpdate bool, data any) (reply, error) {
 	}
 	out.body, out.session = body, session
 	return out, nil
+}
+
+// currentSession is the session of the request, nil without one, or with one that is over.
+func (x *exchange) currentSession(isUpdate bool, data any) (*Session, error) {
+	token := x.sessionCookie()
+	if token == "" {
+		return nil, nil
+	}
+	trigger := TriggerRead
+	if isUpdate {
+		trigger = TriggerUpdate
+	}
+	if x.strategy == StrategyJWT {
+		session, err := x.jwtSession(token, trigger, data)
+		if err != nil && !errors.Is(err, ErrSessionTooLarge) {
+			// An unreadable token is no session (fact 62); what it wrapped is only logged.
+			x.logError(fail(ErrJWTSession, "the session cookie was dropped", err))
+			x.clearSession()
+			return nil, nil
+		}
+		return session, err
+	}
+	session, err := x.databaseSession(token, trigger, data)
+	if err != nil {
+		return nil, fail(ErrSessionToken, "the session could not be looked up", err)
+	}
+	return session, nil
 }
 
 // jwtSession reads the session from its token and issues the token anew, with full lifetime.
@@ -79,7 +89,12 @@ func (x *exchange) jwtSession(token string, trigger Trigger, data any) (*Session
 		return nil, err
 	}
 	if err := x.issue(claims); err != nil {
-		return nil, err
+		if trigger == TriggerUpdate {
+			return nil, err
+		}
+		if err := x.notExtended(session, token, err); err != nil {
+			return nil, err
+		}
 	}
 	x.emit("session", x.config.Events.Session != nil, func() error {
 		return x.config.Events.Session(x.ctx, SessionEvent{Session: session, Token: claims})

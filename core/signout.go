@@ -3,7 +3,7 @@ package core
 // signOut answers POST signout: it ends the session and sends the browser to the callback URL.
 func (x *exchange) signOut() (reply, error) {
 	out := reply{redirect: x.callbackURL}
-	token, _ := x.sessionCookie()
+	token := x.sessionCookie()
 	if token == "" {
 		return out, nil
 	}

@@ -35,7 +35,7 @@ func TestSilenceOfProxiesAndKeys(t *testing.T) {
 			var log journal
 			config := core.Config{
 				Secret: []string{o.canary("newest secret"), o.canary("oldest secret")}, JWT: core.JWTOptions{Secret: []string{o.canary("token secret")}},
-				Providers: []core.Provider{provider, anyone}, Transport: p, RedirectProxyURL: proxyURL, Logger: log.logger(), Debug: true,
+				Providers: []core.Provider{provider, anyone}, Transport: p, RedirectProxyURL: proxyURL, Logger: log.logger(), Debug: true, ServerTiming: true,
 			}
 			preview := newAuth(t, config)
 			config.BasePath = "/api/auth"

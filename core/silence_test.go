@@ -8,7 +8,9 @@ import (
 	"io"
 	"maps"
 	"net/http"
+	"net/http/httptest"
 	"net/url"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -171,7 +173,7 @@ func listenToEverything(t *testing.T, strategy core.Strategy) {
 	config := core.Config{
 		Secret:    []string{canary("newest secret"), canary("oldest secret")},
 		Providers: []core.Provider{p.oidc(core.CheckState, core.CheckPKCE, core.CheckNonce), p.hub(core.CheckState, core.CheckPKCE), mails.provider(), credentials},
-		Transport: p, Adapter: &store.Adapter, Logger: log.logger(), Debug: true,
+		Transport: p, Adapter: &store.Adapter, Logger: log.logger(), Debug: true, ServerTiming: true,
 		Session: core.SessionOptions{Strategy: strategy, GenerateSessionToken: func() string { return canary("session token") }},
 	}
 	auth := newAuth(t, config)
@@ -220,6 +222,15 @@ func listenToEverything(t *testing.T, strategy core.Strategy) {
 		}
 		for _, page := range []string{"signin", "signout", "error", "verify-request", "providers", "session/x"} {
 			b.get("/auth/" + page)
+		}
+		b.send(http.MethodGet, "/auth/session?x="+canary("a query"), http.Header{"X-Request-Id": {canary("an ID") + "@example.com"}, "X-Custom": {canary("a header")}}, "")
+		b.send(canary("a method"), "/auth/session", nil, "")
+		direct := httptest.NewRequest(canary("a method"), site+"/?x="+canary("a query"), nil)
+		direct.Header.Set("Cookie", b.cookieHeader())
+		if resp, err := auth.Session(direct); err != nil {
+			o.text("an error of Auth.Session", err.Error())
+		} else {
+			o.text("the header Server-Timing", resp.Header.Get("Server-Timing"))
 		}
 	}
 
@@ -294,8 +305,38 @@ func listenToEverything(t *testing.T, strategy core.Strategy) {
 
 	o.text("the log", log.text())
 	o.wantSilence(t)
+	wantTold(t, o, log.lines)
 	if len(o.secrets) < 50 || len(o.texts["Response.Err"]) < 20 || len(log.lines) < 100 {
 		t.Errorf("too little was overheard: %d secrets, %d errors, %d log lines", len(o.secrets), len(o.texts["Response.Err"]), len(log.lines))
+	}
+}
+
+var (
+	serverTiming    = regexp.MustCompile(`^total;dur=\d+\.\d, store;dur=\d+\.\d;desc="(1 call|\d+ calls)", provider;dur=\d+\.\d;desc="(1 call|\d+ calls)"$`)
+	requestAnswered = regexp.MustCompile(`^debug request answered action[\w-]+method(GET|POST|other)(provider(idp|hub|email|credentials))?(status\d{3})?ms[\d.]+store_calls\d+store_ms[\d.]+provider_calls\d+provider_ms[\d.]+request[\w-]{36}$`)
+)
+
+// wantTold checks what is said at the end of each request: numbers, and names of the configuration.
+func wantTold(t *testing.T, o *overheard, lines []string) {
+	t.Helper()
+	for header := range o.texts["the header Server-Timing"] {
+		if !serverTiming.MatchString(header) {
+			t.Errorf("Server-Timing: %s", header)
+		}
+	}
+	answered := 0
+	for _, line := range lines {
+		if strings.Contains(line, "ada@example.com") {
+			t.Errorf("an address is in the log: %s", line)
+		}
+		if strings.HasPrefix(line, "debug request answered ") {
+			if answered++; !requestAnswered.MatchString(line) {
+				t.Fatalf("logged %s", line)
+			}
+		}
+	}
+	if answered < 100 || len(o.texts["the header Server-Timing"]) == 0 {
+		t.Errorf("too little was told: %d requests, headers %v", answered, o.texts["the header Server-Timing"])
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"github.com/edgeauth/edgeauth/core"
+	"github.com/edgeauth/edgeauth/core/internal/latehead"
 )
 
 const defaultBasePath = "/auth"
@@ -103,7 +104,7 @@ func (h *Hook) Handle(next http.Handler) http.Handler {
 				return
 			}
 		}
-		next.ServeHTTP(&response{ResponseWriter: w, visit: v}, r.WithContext(context.WithValue(r.Context(), visitKey{}, v)))
+		next.ServeHTTP(&latehead.Response{ResponseWriter: w, Complete: v.commit}, r.WithContext(context.WithValue(r.Context(), visitKey{}, v)))
 		v.commit(w.Header())
 	})
 }

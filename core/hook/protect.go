@@ -156,7 +156,7 @@ func (h *Hook) fail(w http.ResponseWriter, r *http.Request, err error) {
 	if known := (*core.Error)(nil); errors.As(err, &known) {
 		kind = known.Kind
 	}
-	log.Error(string(kind), "message", err.Error())
+	log.Error(string(kind), "message", err.Error(), "request", core.RequestID(r))
 	w.Header().Set("Cache-Control", noStore)
 	switch {
 	case isMisconfigured:

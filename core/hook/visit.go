@@ -84,7 +84,7 @@ func (v *visit) read(r *http.Request) {
 	}
 	v.cookies = now.Header["Set-Cookie"]
 	if v.sent && len(v.cookies) > 0 {
-		s.log.Warn("session-not-extended", "fix", "call hook.Auth before writing the response")
+		s.log.Warn("session-not-extended", "fix", "call hook.Auth before writing the response", "request", core.RequestID(v.r))
 	}
 }
 

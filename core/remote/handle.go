@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/edgeauth/edgeauth/core"
+	"github.com/edgeauth/edgeauth/core/internal/latehead"
 )
 
 // visit is one request on its way through the app.
@@ -40,7 +41,7 @@ func (e *Edge) Handle(next http.Handler) http.Handler {
 			return
 		}
 		v := &visit{edge: e, r: r, passed: true}
-		next.ServeHTTP(&response{ResponseWriter: w, visit: v}, r.WithContext(context.WithValue(r.Context(), visitKey{}, v)))
+		next.ServeHTTP(&latehead.Response{ResponseWriter: w, Complete: v.commit}, r.WithContext(context.WithValue(r.Context(), visitKey{}, v)))
 		v.commit(w.Header())
 	})
 }

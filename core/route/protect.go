@@ -13,7 +13,7 @@ import (
 func (a *Routes) Require(w http.ResponseWriter, r *http.Request) (*core.Session, bool) {
 	session, err := a.Session(w, r)
 	if err != nil {
-		a.fail(w, err)
+		a.fail(w, r, err)
 		return nil, false
 	}
 	if !hasUser(session) {
@@ -63,7 +63,7 @@ func (a *Routes) Protect(patterns ...string) (func(next http.Handler) http.Handl
 			session, err := a.Session(w, r)
 			switch {
 			case err != nil:
-				a.fail(w, err)
+				a.fail(w, r, err)
 			case session == nil:
 				a.deny(w, r)
 			default:
@@ -85,8 +85,8 @@ func (a *Routes) deny(w http.ResponseWriter, r *http.Request) {
 }
 
 // fail answers a request whose session could not be read.
-func (a *Routes) fail(w http.ResponseWriter, err error) {
-	a.log.Error(string(core.ErrSessionToken), "message", err.Error())
+func (a *Routes) fail(w http.ResponseWriter, r *http.Request, err error) {
+	a.log.Error(string(core.ErrSessionToken), "message", err.Error(), "request", core.RequestID(r))
 	w.Header().Set("Cache-Control", noStore)
 	if errors.Is(err, core.ErrUntrustedHost) {
 		http.Error(w, "Bad request.", http.StatusBadRequest)

@@ -21,6 +21,7 @@
 //	AUTH_THEME_COLOR_SCHEME  light, dark or auto
 //	AUTH_THEME_LOGO, _BRAND_COLOR, _BUTTON_TEXT
 //	AUTH_DEBUG               true: log each step
+//	AUTH_SERVER_TIMING       true: each answer tells what it waited for, in a Server-Timing header
 //
 // The ids are those of package providers; resend, sendgrid, postmark, mailgun, forwardemail and
 // loops, of package mail; and passkey. Any other one is an OpenID provider with its issuer. A
@@ -88,9 +89,10 @@ func fromEnvironment(getenv func(string) string) (config core.Config, leftOut []
 			BrandColor:  getenv("AUTH_THEME_BRAND_COLOR"),
 			ButtonText:  getenv("AUTH_THEME_BUTTON_TEXT"),
 		},
-		Debug:     s.oneOf("AUTH_DEBUG", "true", "false") == "true",
-		Transport: edge.Transport,
-		Getenv:    getenv,
+		Debug:        s.oneOf("AUTH_DEBUG", "true", "false") == "true",
+		ServerTiming: s.oneOf("AUTH_SERVER_TIMING", "true", "false") == "true",
+		Transport:    edge.Transport,
+		Getenv:       getenv,
 	}
 	config.Providers, leftOut = s.providers()
 	if config.Session.Strategy == "" {

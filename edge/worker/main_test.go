@@ -33,7 +33,7 @@ func TestEverySettingHasItsEffect(t *testing.T) {
 		"AUTH_PAGES_SIGN_IN": "/in", "AUTH_PAGES_SIGN_OUT": "/out", "AUTH_PAGES_ERROR": "/err",
 		"AUTH_PAGES_VERIFY_REQUEST": "/sent", "AUTH_PAGES_NEW_USER": "/hello",
 		"AUTH_THEME_COLOR_SCHEME": "dark", "AUTH_THEME_LOGO": "/logo.svg", "AUTH_THEME_BRAND_COLOR": "#123456", "AUTH_THEME_BUTTON_TEXT": "#fff",
-		"AUTH_DEBUG": "true",
+		"AUTH_DEBUG": "true", "AUTH_SERVER_TIMING": "true",
 	} {
 		env[name] = value
 	}
@@ -53,12 +53,19 @@ func TestEverySettingHasItsEffect(t *testing.T) {
 	if !config.Debug {
 		t.Error("AUTH_DEBUG has no effect")
 	}
+	if !config.ServerTiming {
+		t.Error("AUTH_SERVER_TIMING has no effect")
+	}
 	delete(env, "AUTH_DEBUG")
+	env["AUTH_SERVER_TIMING"] = "false"
 	env["AUTH_BASE_PATH"] = ""
 	config, _, _ = fromEnvironment(getenv(env))
 	auth, err := core.New(config)
 	if err != nil {
 		t.Fatal(err)
+	}
+	if config.ServerTiming || config.Debug {
+		t.Error("what is not true is on")
 	}
 	w := httptest.NewRecorder()
 	auth.ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/auth/providers", nil))
@@ -82,6 +89,7 @@ func TestBadSettingsAreNamedWithTheirFix(t *testing.T) {
 		{"AUTH_PAGES_SIGN_IN", "//elsewhere.example", "AUTH_PAGES_SIGN_IN"},
 		{"AUTH_THEME_COLOR_SCHEME", "pink", "AUTH_THEME_COLOR_SCHEME"},
 		{"AUTH_DEBUG", "yes", "AUTH_DEBUG"},
+		{"AUTH_SERVER_TIMING", "1", "AUTH_SERVER_TIMING"},
 	} {
 		env := complete()
 		env[c.name] = c.value

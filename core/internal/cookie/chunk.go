@@ -11,8 +11,7 @@ import (
 // attributes. The number is the reference's, since each side reads what the other has written.
 const chunkSize = 4096 - 160
 
-// Chunks puts together the value that Split has spread over cookies. names are all cookies that belong to it, in the order
-// of the request, for Split and Clear to replace; they may be more than the value was made from. No value means no session.
+// Chunks puts together the value that Split has spread over cookies. No value means no session.
 //
 // Only name itself and name.0 to name.199 belong to it, and only if they are not empty. Which of them make the value:
 //
@@ -22,30 +21,24 @@ const chunkSize = 4096 - 160
 //
 // @auth/core joins every cookie whose name begins with name, so one stray cookie signs the user out. Where that would have
 // made a valid value of cookies with such names only, the last two rules do, too.
-func Chunks(jar Jar, name string) (value string, names []string) {
+func Chunks(jar Jar, name string) string {
+	plain, _ := jar.Get(name)
+	if plain != "" && len(plain) != chunkSize {
+		return plain
+	}
 	type chunk struct {
 		number int
 		value  string
 	}
-	var plain string
 	var chunks []chunk
 	for _, p := range jar.pairs {
-		n, v := p.name, p.value
-		if v == "" || !strings.HasPrefix(n, name) {
-			continue
+		if i, ok := chunkNumber(p.name, name); ok && p.value != "" {
+			chunks = append(chunks, chunk{i, p.value})
 		}
-		if n == name {
-			plain = v
-		} else if i, ok := chunkNumber(n[len(name):]); ok {
-			chunks = append(chunks, chunk{i, v})
-		} else {
-			continue
-		}
-		names = append(names, n)
 	}
 	slices.SortFunc(chunks, func(a, b chunk) int { return a.number - b.number })
-	if plain != "" && (len(plain) != chunkSize || len(chunks) == 0 || chunks[0].number != 1) {
-		return plain, names
+	if plain != "" && (len(chunks) == 0 || chunks[0].number != 1) {
+		return plain
 	}
 	var b strings.Builder
 	b.WriteString(plain)
@@ -55,12 +48,24 @@ func Chunks(jar Jar, name string) (value string, names []string) {
 		}
 		b.WriteString(c.value)
 	}
-	return b.String(), names
+	return b.String()
 }
 
-// chunkNumber reads the ".12" of a chunk's name. It must be written as Split writes it.
-func chunkNumber(s string) (int, bool) {
-	if len(s) < 2 || len(s) > 4 || s[0] != '.' || s[1] == '0' && len(s) > 2 {
+// Names returns all cookies that belong to the value which Chunks puts together, in the order of the request, for Split and
+// Clear to replace. They may be more than the value is made from.
+func Names(jar Jar, name string) (names []string) {
+	for _, p := range jar.pairs {
+		if _, isChunk := chunkNumber(p.name, name); p.value != "" && (isChunk || p.name == name) {
+			names = append(names, p.name)
+		}
+	}
+	return names
+}
+
+// chunkNumber reads the number of the chunk name.12. It must be written as Split writes it.
+func chunkNumber(s, name string) (int, bool) {
+	s, ok := strings.CutPrefix(s, name)
+	if !ok || len(s) < 2 || len(s) > 4 || s[0] != '.' || s[1] == '0' && len(s) > 2 {
 		return 0, false
 	}
 	n := 0
@@ -73,10 +78,13 @@ func chunkNumber(s string) (int, bool) {
 	return n, n < maxPairs
 }
 
-// Split returns what sets c: c itself, or name.0, name.1 and so on if its value is longer than 3936 bytes. Every cookie in have
+// Split appends to set what sets c: c itself, or name.0, name.1 and so on if its value is longer than 3936 bytes. Every cookie in have
 // that isn't written again is cleared. Those in have come first, in their order, then the new ones, as in the reference. The
 // value should be ASCII, as tokens are. An empty one sets nothing and only clears.
-func Split(c Cookie, have []string) []Cookie {
+func Split(set []Cookie, c Cookie, have []string) []Cookie {
+	if c.Value != "" && len(c.Value) <= chunkSize && (len(have) == 0 || len(have) == 1 && have[0] == c.Name) {
+		return append(set, c) // nearly always
+	}
 	cookies := Clear(c, have)
 	put := func(piece Cookie) {
 		i := slices.IndexFunc(cookies, func(old Cookie) bool { return old.Name == piece.Name })
@@ -88,14 +96,14 @@ func Split(c Cookie, have []string) []Cookie {
 	}
 	if c.Value != "" && len(c.Value) <= chunkSize {
 		put(c)
-		return cookies
+		return append(set, cookies...)
 	}
 	for i, rest := 0, c.Value; rest != ""; i++ {
 		n := min(chunkSize, len(rest))
 		put(Cookie{Name: c.Name + "." + strconv.Itoa(i), Value: rest[:n], Options: c.Options})
 		rest = rest[n:]
 	}
-	return cookies
+	return append(set, cookies...)
 }
 
 // Clear returns what deletes the cookies in have: each with the options of c, an empty value and Max-Age=0, and without

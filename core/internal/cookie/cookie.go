@@ -58,35 +58,40 @@ func (c Cookie) String() string {
 		return ""
 	}
 	const attributes = len("; Max-Age=2592000; Path=/; Expires=Wed, 21 Oct 2026 07:28:00 GMT; HttpOnly; Secure; Partitioned; SameSite=Strict")
-	b := make([]byte, 0, len(c.Name)+len(c.Value)+len(c.Domain)+len(c.Path)+attributes)
-	b = append(b, c.Name...)
-	b = append(b, '=')
-	b = append(b, weburl.EncodeComponent(c.Value)...)
+	value := weburl.EncodeComponent(c.Value)
+	var b strings.Builder
+	var scratch [32]byte
+	b.Grow(len(c.Name) + len(value) + len(c.Domain) + len(c.Path) + attributes)
+	b.WriteString(c.Name)
+	b.WriteByte('=')
+	b.WriteString(value)
 	if c.MaxAge != 0 {
-		b = append(b, "; Max-Age="...)
-		b = strconv.AppendInt(b, int64(max(c.MaxAge, 0)), 10)
+		b.WriteString("; Max-Age=")
+		b.Write(strconv.AppendInt(scratch[:0], int64(max(c.MaxAge, 0)), 10))
 	}
 	if c.Domain != "" {
-		b = append(b, "; Domain="...)
-		b = append(b, c.Domain...)
+		b.WriteString("; Domain=")
+		b.WriteString(c.Domain)
 	}
 	if c.Path != "" {
-		b = append(b, "; Path="...)
-		b = append(b, c.Path...)
+		b.WriteString("; Path=")
+		b.WriteString(c.Path)
 	}
 	if !c.Expires.IsZero() {
-		b = appendDate(append(b, "; Expires="...), c.Expires)
+		b.WriteString("; Expires=")
+		b.Write(appendDate(scratch[:0], c.Expires))
 	}
 	if c.HTTPOnly {
-		b = append(b, "; HttpOnly"...)
+		b.WriteString("; HttpOnly")
 	}
 	if c.Secure {
-		b = append(b, "; Secure"...)
+		b.WriteString("; Secure")
 	}
 	if c.Partitioned {
-		b = append(b, "; Partitioned"...)
+		b.WriteString("; Partitioned")
 	}
-	return string(append(b, sameSite...))
+	b.WriteString(sameSite)
+	return b.String()
 }
 
 // appendDate appends an HTTP date (RFC 9110, 5.6.7), Wed, 21 Oct 2026 07:28:00 GMT, in half of the time that a layout takes,

@@ -73,6 +73,9 @@ func numericDate(claims map[string]any, name string) (seconds float64, found boo
 	if !ok {
 		return 0, true, ErrClaims
 	}
+	if whole, err := n.Int64(); err == nil {
+		return float64(whole), true, nil
+	}
 	// A number beyond the range of float64 is infinite, as in JavaScript.
 	if seconds, err = n.Float64(); err != nil && seconds == 0 {
 		return 0, true, ErrClaims

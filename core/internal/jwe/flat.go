@@ -11,8 +11,13 @@ func parseFlat(payload []byte) (map[string]any, bool) {
 	if !p.take('{') {
 		return nil, false
 	}
-	claims := make(map[string]any, 12)
-	for {
+	type member struct {
+		name  string
+		value any
+	}
+	var few [16]member
+	members := few[:0] // a map made for their number is smaller than one that grows
+	for done := false; !done; {
 		name, ok := p.plainString()
 		if !ok || !p.take(':') {
 			return nil, false
@@ -21,15 +26,16 @@ func parseFlat(payload []byte) (map[string]any, bool) {
 		if !ok {
 			return nil, false
 		}
-		claims[name] = value
-		switch {
-		case p.take(','):
-		case p.take('}'):
-			return claims, p.at == len(p.text)
-		default:
+		members = append(members, member{name, value})
+		if done = p.take('}'); !done && !p.take(',') {
 			return nil, false
 		}
 	}
+	claims := make(map[string]any, len(members))
+	for _, m := range members {
+		claims[m.name] = m.value
+	}
+	return claims, p.at == len(p.text)
 }
 
 type flatParser struct {

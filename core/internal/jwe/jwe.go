@@ -38,22 +38,35 @@ var (
 	ErrAuthentication = errors.New("jwe: authentication failed")
 )
 
+// MaxToken is how long a token may be, in bytes.
+const MaxToken = 64 << 10
+
 const (
-	maxToken = 64 << 10
-	tagSize  = 32 // of A256CBC-HS512: half of the SHA-512
-	sumSize  = 64
-	alSize   = 8 // the length of the header in bits, which ends what the MAC covers
+	tagSize = 32 // of A256CBC-HS512: half of the SHA-512
+	sumSize = 64
+	alSize  = 8 // the length of the header in bits, which ends what the MAC covers
 )
 
 var b64 = base64.RawURLEncoding.Strict()
 
+// IVSize is how many random bytes a token needs.
+const IVSize = aes.BlockSize
+
 // Seal encrypts the payload with the newest secret. It fails with ErrNoKey if there is none, and with ErrTooLong for a token
 // that Open would refuse for its length.
 func (r *Ring) Seal(payload []byte) (string, error) {
+	var iv [IVSize]byte
+	rand.Read(iv[:]) // never fails
+	return r.SealIV(payload, iv)
+}
+
+// SealIV is Seal for a caller that reads random bytes anyway: in js/wasm each reading leaves the program. The bytes must come
+// from crypto/rand and serve for nothing else.
+func (r *Ring) SealIV(payload []byte, random [IVSize]byte) (string, error) {
 	if len(r.secrets) == 0 {
 		return "", ErrNoKey
 	}
-	if len(payload) > maxToken {
+	if len(payload) > MaxToken {
 		return "", ErrTooLong
 	}
 	k := r.cbcKey(0)
@@ -62,21 +75,24 @@ func (r *Ring) Seal(payload []byte) (string, error) {
 	text := iv + aes.BlockSize
 	al := text + len(payload) + padding
 	tokenSize := len(k.header) + len("....") + b64.EncodedLen(aes.BlockSize) + b64.EncodedLen(al-text) + b64.EncodedLen(tagSize)
-	if tokenSize > maxToken {
+	if tokenSize > MaxToken {
 		return "", ErrTooLong
 	}
 
 	// header | iv | ciphertext | al is what the MAC covers (RFC 7518, 5.2.2.1), in one piece, and then the MAC itself.
 	buf := make([]byte, al+alSize, al+alSize+sumSize)
 	copy(buf, k.header)
-	rand.Read(buf[iv:text]) // never fails
+	copy(buf[iv:], random[:])
 	copy(buf[text:], payload)
 	for i := al - padding; i < al; i++ {
 		buf[i] = byte(padding)
 	}
-	cipher.NewCBCEncrypter(k.block, buf[iv:text]).CryptBlocks(buf[text:al], buf[text:al])
+	suite := k.suites.Get().(*cbcSuite)
+	defer k.suites.Put(suite)
+	suite.encrypter.SetIV(buf[iv:text])
+	suite.encrypter.CryptBlocks(buf[text:al], buf[text:al])
 	binary.BigEndian.PutUint64(buf[al:], uint64(len(k.header))*8)
-	tag := k.appendMAC(buf)[al+alSize:][:tagSize]
+	tag := suite.appendMAC(buf)[al+alSize:][:tagSize]
 
 	token := make([]byte, 0, tokenSize)
 	token = append(token, k.header...)
@@ -89,32 +105,20 @@ func (r *Ring) Seal(payload []byte) (string, error) {
 	return string(token), nil
 }
 
-// appendMAC appends the whole HMAC of b to b.
-func (k *cbcKey) appendMAC(b []byte) []byte {
-	h := k.mac()
-	h.Write(b)
-	b = h.Sum(b)
-	k.macs.Put(h)
-	return b
-}
-
 // Open authenticates and decrypts a token made with any of the ring's secrets. The payload is any bytes; ParseClaims reads it.
 // The error is one of this package's.
 func (r *Ring) Open(token string) ([]byte, error) {
-	if len(token) > maxToken {
+	if len(token) > MaxToken {
 		return nil, ErrTooLong
 	}
-	// The decoder would skip them.
-	if strings.ContainsAny(token, "\r\n") || strings.Count(token, ".") != 4 {
-		return nil, ErrMalformed
-	}
 	header, rest, _ := strings.Cut(token, ".")
-	encryptedKey, rest, _ := strings.Cut(rest, ".")
+	rest, direct := strings.CutPrefix(rest, ".") // without an encrypted key
 	iv, rest, _ := strings.Cut(rest, ".")
-	text, tag, _ := strings.Cut(rest, ".")
-	if encryptedKey != "" {
+	tagAt := strings.LastIndexByte(rest, '.') + 1 // one dot too many is in the text, where decode meets it
+	if !direct || tagAt == 0 {
 		return nil, ErrMalformed
 	}
+	text, tag := rest[:tagAt-1], rest[tagAt:]
 	for i := range r.secrets {
 		if k := r.cbcKey(i); k.header == header {
 			return k.open(header, iv, text, tag)
@@ -143,8 +147,8 @@ type header struct {
 // parseHeader reads a header that isn't one of our own. Names count as they are written, which rules out a struct: Go would
 // take "ALG" for "alg".
 func parseHeader(s string) (h header, err error) {
-	raw, err := b64.DecodeString(s)
-	if err != nil || !utf8.Valid(raw) || !bytes.HasPrefix(bytes.TrimLeft(raw, " \t\r\n"), []byte("{")) {
+	raw := make([]byte, b64.DecodedLen(len(s)))
+	if !decode(raw, s) || !utf8.Valid(raw) || !bytes.HasPrefix(bytes.TrimLeft(raw, " \t\r\n"), []byte("{")) {
 		return h, ErrMalformed
 	}
 	var members map[string]any
@@ -180,7 +184,9 @@ func (k *cbcKey) open(header, iv, text, tag string) ([]byte, error) {
 		return nil, ErrMalformed
 	}
 	binary.BigEndian.PutUint64(buf[alAt:], uint64(len(header))*8)
-	sum := k.appendMAC(buf)[alAt+alSize:]
+	suite := k.suites.Get().(*cbcSuite)
+	defer k.suites.Put(suite)
+	sum := suite.appendMAC(buf)[alAt+alSize:]
 	if subtle.ConstantTimeCompare(sum[:tagSize], gotTag[:]) != 1 {
 		return nil, ErrAuthentication
 	}
@@ -190,7 +196,8 @@ func (k *cbcKey) open(header, iv, text, tag string) ([]byte, error) {
 		return nil, ErrAuthentication
 	}
 	payload := buf[textAt:alAt]
-	cipher.NewCBCDecrypter(k.block, buf[ivAt:textAt]).CryptBlocks(payload, payload)
+	suite.decrypter.SetIV(buf[ivAt:textAt])
+	suite.decrypter.CryptBlocks(payload, payload)
 	padding := int(payload[n-1])
 	if padding == 0 || padding > aes.BlockSize {
 		return nil, ErrAuthentication
@@ -220,8 +227,14 @@ func (k *gcmKey) open(header, iv, text, tag string) ([]byte, error) {
 	return payload, nil
 }
 
-// decode fills dst, which has the length that s decodes to.
+// decode fills dst, which has b64.DecodedLen(len(s)) bytes, with all that s encodes.
+//
+// Line ends, which the decoder skips, fail here: what is left of s is shorter, and of the lengths that a decoder accepts, which
+// are not 1 modulo 4, a shorter one always gives fewer bytes.
 func decode(dst []byte, s string) bool {
+	if len(s)%4 == 1 {
+		return false
+	}
 	n, err := b64.Decode(dst, []byte(s))
 	return err == nil && n == len(dst)
 }

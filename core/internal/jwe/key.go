@@ -21,9 +21,20 @@ const (
 // cbcKey is a key for A256CBC-HS512. It is safe for concurrent use.
 type cbcKey struct {
 	id     string
-	header string // the encoded header of what this key seals, and of nearly all it opens
-	block  cipher.Block
-	macs   sync.Pool // of hash.Hash, keyed: setting one up costs two blocks of SHA-512 and most of the allocations
+	header string    // the encoded header of what this key seals, and of nearly all it opens
+	suites sync.Pool // of *cbcSuite: setting one up costs two blocks of SHA-512 and most of the allocations
+}
+
+// cbcSuite is what seals and opens one token at a time.
+type cbcSuite struct {
+	mac                  hash.Hash // HMAC-SHA-512
+	encrypter, decrypter cbcMode
+}
+
+// cbcMode is what AES has in CBC mode; crypto/tls relies on it, too.
+type cbcMode interface {
+	cipher.BlockMode
+	SetIV(iv []byte)
 }
 
 func newCBCKey(secret, salt string) *cbcKey {
@@ -31,15 +42,22 @@ func newCBCKey(secret, salt string) *cbcKey {
 	sum := sha512.Sum512(jwk(raw))
 	k := &cbcKey{id: base64.RawURLEncoding.EncodeToString(sum[:])}
 	k.header = base64.RawURLEncoding.EncodeToString([]byte(`{"alg":"dir","enc":"` + encCBC + `","kid":"` + k.id + `"}`))
-	k.block = newBlock(raw[32:])
-	k.macs.New = func() any { return hmac.New(sha512.New, raw[:32]) }
+	k.suites.New = func() any {
+		block, iv := newBlock(raw[32:]), make([]byte, aes.BlockSize)
+		return &cbcSuite{
+			mac:       hmac.New(sha512.New, raw[:32]),
+			encrypter: cipher.NewCBCEncrypter(block, iv).(cbcMode),
+			decrypter: cipher.NewCBCDecrypter(block, iv).(cbcMode),
+		}
+	}
 	return k
 }
 
-func (k *cbcKey) mac() hash.Hash {
-	h := k.macs.Get().(hash.Hash)
-	h.Reset()
-	return h
+// appendMAC appends the whole HMAC of b to b.
+func (s *cbcSuite) appendMAC(b []byte) []byte {
+	s.mac.Reset()
+	s.mac.Write(b)
+	return s.mac.Sum(b)
 }
 
 // gcmKey is a key for A256GCM. It is safe for concurrent use.

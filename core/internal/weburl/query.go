@@ -86,12 +86,19 @@ func EncodeComponent(s string) string {
 // isPlain reports whether s has nothing but letters, digits, "-", "_" and ".", as tokens do, which are most of what is encoded.
 func isPlain(s string) bool {
 	for i := range len(s) {
-		if c := s[i]; !isAlpha(c) && !isDigit(c) && c != '-' && c != '_' && c != '.' {
+		if !plain[s[i]] {
 			return false
 		}
 	}
 	return true
 }
+
+var plain = func() (set [256]bool) {
+	for _, c := range []byte("-._0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz") {
+		set[c] = true
+	}
+	return set
+}()
 
 // DecodeComponent is JavaScript's decodeURIComponent. It reports false where that throws: at a broken escape, and at escapes
 // that together are not UTF-8. Bytes that are not escaped pass as they are.
@@ -99,26 +106,31 @@ func DecodeComponent(s string) (string, bool) {
 	if strings.IndexByte(s, '%') < 0 {
 		return s, true
 	}
-	b := make([]byte, 0, len(s))
-	for i := 0; i < len(s); {
-		if s[i] != '%' {
-			b = append(b, s[i])
-			i++
-			continue
+	var b strings.Builder
+	b.Grow(len(s))
+	for {
+		at := strings.IndexByte(s, '%')
+		if at < 0 {
+			b.WriteString(s)
+			return b.String(), true
 		}
-		// One character's escapes, decoded at the end of b and checked there.
-		start := len(b)
-		for more := true; more; more = !utf8.FullRune(b[start:]) {
-			c, ok := escaped(s, i)
+		b.WriteString(s[:at])
+		s = s[at:]
+		// The escapes of one character.
+		var char [utf8.UTFMax]byte
+		n := 0
+		for more := true; more; more = !utf8.FullRune(char[:n]) {
+			c, ok := escaped(s, 3*n)
 			if !ok {
 				return "", false
 			}
-			b = append(b, c)
-			i += 3
+			char[n] = c
+			n++
 		}
-		if r, size := utf8.DecodeRune(b[start:]); r == utf8.RuneError && size == 1 {
+		if r, size := utf8.DecodeRune(char[:n]); r == utf8.RuneError && size == 1 {
 			return "", false
 		}
+		b.Write(char[:n])
+		s = s[3*n:]
 	}
-	return string(b), true
 }
