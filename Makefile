@@ -13,11 +13,12 @@ GO_WASIP1  := GOOS=wasip1 GOARCH=wasm go build -buildmode=c-shared $(WASM_FLAGS)
 WASM_EXEC  := $(shell go env GOROOT)/lib/wasm/wasm_exec.js
 
 TOOLS   := edge/worker/node_modules/.package-lock.json
+WRANGLER := edge/worker/node_modules/.bin/wrangler
 RUNTIME ?= native
 ADDR    ?= 127.0.0.1:8790
 SOAK    ?= 30m
 
-.PHONY: help run worker dev test fuzz size bench soak differences conformance conformance-bin compare clean
+.PHONY: help run worker deploy dev test fuzz size bench soak differences conformance conformance-bin compare clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "%-17s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -36,6 +37,14 @@ worker: ## build the deployable worker in build/worker
 	@mkdir -p build/worker
 	$(GO_JS) -o build/worker/app.wasm ./edge/worker
 	@cp edge/worker/worker.mjs edge/worker/program.mjs edge/worker/calls.mjs edge/worker/store.mjs "$(WASM_EXEC)" build/worker/
+
+deploy: $(TOOLS) ## build the worker and deploy it to Cloudflare; says what is missing for that
+	@if $(WRANGLER) whoami --json 2>/dev/null | grep -q '"loggedIn": *false'; then \
+		echo "Not logged in at Cloudflare. Run: $(WRANGLER) login (or set CLOUDFLARE_API_TOKEN)" >&2; exit 1; fi
+	@if ! secrets=$$($(WRANGLER) secret list 2>&1) && ! echo "$$secrets" | grep -q 'not found'; then echo "$$secrets" >&2; exit 1; fi; \
+	if ! echo "$$secrets" | grep -q '"AUTH_SECRET"'; then \
+		echo "The worker has no AUTH_SECRET yet. Run: openssl rand -hex 32 | $(WRANGLER) secret put AUTH_SECRET" >&2; exit 1; fi
+	@$(WRANGLER) deploy
 
 dev: $(TOOLS) ## run the worker on workerd, with a local OpenID provider to sign in at
 	@node edge/worker/dev.mjs
