@@ -61,7 +61,7 @@ func (r *Records) linkAccount(ctx context.Context, account core.Account) error {
 	if err := r.enlist(ctx, account.UserID, key); err != nil {
 		return err
 	}
-	_, err := edit(ctx, r, key, time.Time{}, func(a *accountRecord, found bool) (bool, error) {
+	_, err := editFrom(ctx, r, key, time.Time{}, guessNone(), func(a *accountRecord, found bool) (bool, error) {
 		if found && a.User != account.UserID {
 			if free, err := r.isNobody(ctx, a.User); err != nil || !free {
 				return false, errors.Join(err, conflict("another user has the account"))

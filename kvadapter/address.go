@@ -35,7 +35,7 @@ func (r *Records) getUserByEmail(ctx context.Context, email string) (*core.User,
 		}
 		// The claim is at work, and could still be taken over by one who saw it before the user
 		// was stored. Whoever signs in as this user must know that it was not.
-		held, err := r.confirm(ctx, email, a.User)
+		held, err := r.confirm(ctx, email, a.User, a.Claim)
 		if err != nil {
 			return nil, err
 		}
@@ -53,7 +53,7 @@ func (r *Records) hold(ctx context.Context, email, userID string) (claim string,
 		return "", nil
 	}
 	claim = rand.Text()
-	_, err = edit(ctx, r, keyOf(kindAddress, email), time.Time{}, func(a *addressRecord, found bool) (bool, error) {
+	_, err = editFrom(ctx, r, keyOf(kindAddress, email), time.Time{}, guessNone(), func(a *addressRecord, found bool) (bool, error) {
 		if found && a.User != userID {
 			free, err := r.isNobody(ctx, a.User)
 			if err == nil && !free {
@@ -75,11 +75,16 @@ func (r *Records) hold(ctx context.Context, email, userID string) (claim string,
 }
 
 // confirm makes a claim final. held is false if somebody took it over first.
-func (r *Records) confirm(ctx context.Context, email, userID string) (held bool, err error) {
+func (r *Records) confirm(ctx context.Context, email, userID, claim string) (held bool, err error) {
 	if email == "" {
 		return true, nil
 	}
-	_, err = edit(ctx, r, keyOf(kindAddress, email), time.Time{}, func(a *addressRecord, found bool) (bool, error) {
+	key := keyOf(kindAddress, email)
+	guess, err := encode(key, &addressRecord{User: userID, Claim: claim}, nil)
+	if err != nil {
+		return false, err
+	}
+	_, err = editFrom(ctx, r, key, time.Time{}, guess, func(a *addressRecord, found bool) (bool, error) {
 		held = found && a.User == userID
 		write := held && !a.Confirmed
 		a.Confirmed = true

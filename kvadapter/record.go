@@ -155,9 +155,29 @@ func edit[R any, P interface {
 	*R
 	record
 }](ctx context.Context, r *Records, key string, expires time.Time, change func(rec P, found bool) (write bool, err error)) (P, error) {
-	for range attempts {
+	return editFrom(ctx, r, key, expires, nil, change)
+}
+
+// guessNone is the guess that there is no record.
+func guessNone() []byte { return []byte{} }
+
+// editFrom is edit where the caller can guess the value, and saves the first read; nil: it
+// can't. If the guess is wrong, the write fails, and the value is read.
+func editFrom[R any, P interface {
+	*R
+	record
+}](ctx context.Context, r *Records, key string, expires time.Time, guess []byte, change func(rec P, found bool) (write bool, err error)) (P, error) {
+	for try := range attempts {
 		rec := P(new(R))
-		old, found, err := r.load(ctx, r.atomic, key, rec)
+		var old []byte
+		var found bool
+		var err error
+		switch {
+		case try > 0 || guess == nil:
+			old, found, err = r.load(ctx, r.atomic, key, rec)
+		case len(guess) > 0:
+			old, found = guess, r.read(ctx, key, guess, rec)
+		}
 		if err != nil {
 			return nil, err
 		}

@@ -80,7 +80,8 @@ func (r *Records) createUser(ctx context.Context, user core.User) (*core.User, e
 	}
 	key, wanted := keyOf(kindUser, user.ID), profileOf(&user)
 	var left userRecord
-	if _, ok, err := r.load(ctx, r.atomic, key, &left); err != nil {
+	before, ok, err := r.load(ctx, r.atomic, key, &left)
+	if err != nil {
 		return nil, err
 	} else if ok && left.Deleted {
 		if err := r.finishDeletion(ctx, &left); err != nil {
@@ -91,7 +92,11 @@ func (r *Records) createUser(ctx context.Context, user core.User) (*core.User, e
 	if err != nil {
 		return nil, err
 	}
-	stored, err := edit(ctx, r, key, time.Time{}, func(u *userRecord, found bool) (bool, error) {
+	var guess []byte
+	if before == nil {
+		guess = guessNone()
+	}
+	stored, err := editFrom(ctx, r, key, time.Time{}, guess, func(u *userRecord, found bool) (bool, error) {
 		switch {
 		case found && u.Deleted:
 			return false, ErrBusy
@@ -104,7 +109,7 @@ func (r *Records) createUser(ctx context.Context, user core.User) (*core.User, e
 	if err != nil {
 		return nil, errors.Join(err, r.release(ctx, user.Email, user.ID, claim))
 	}
-	held, err := r.confirm(ctx, user.Email, user.ID)
+	held, err := r.confirm(ctx, user.Email, user.ID, claim)
 	if err != nil {
 		return nil, err
 	}
@@ -204,7 +209,7 @@ func (r *Records) changeAddress(ctx context.Context, change *core.User) (*userRe
 	if err != nil {
 		return nil, errors.Join(err, r.release(ctx, change.Email, change.ID, claim))
 	}
-	held, err := r.confirm(ctx, change.Email, change.ID)
+	held, err := r.confirm(ctx, change.Email, change.ID, claim)
 	if err != nil {
 		return nil, err
 	}
