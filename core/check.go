@@ -15,33 +15,44 @@ const minSecretLength = 32
 // minHMACKey is how long a key of HS256 has to be, in bytes (RFC 7518, section 3.2).
 const minHMACKey = 32
 
+// mistakes are those of a configuration.
+type mistakes struct {
+	about string // what each message begins with
+	found []error
+}
+
+// add is not inlined: its many calls are in functions that V8 compiles before the first answer.
+//
+//go:noinline
+func (m *mistakes) add(kind Kind, message string) {
+	m.found = append(m.found, fail(kind, m.about+message, nil))
+}
+
 // check finds every mistake in the configuration. It returns them joined, each an
 // *Error with a kind of its own and a message that tells the fix.
 func (a *Auth) check() error {
-	var errs []error
-	add := func(kind Kind, message string) { errs = append(errs, fail(kind, message, nil)) }
-
+	var all mistakes
 	if len(a.secrets) == 0 {
-		add(ErrMissingSecret, "no secret: set AUTH_SECRET, or Config.Secret, to at least 32 random characters (openssl rand -hex 32)")
+		all.add(ErrMissingSecret, "no secret: set AUTH_SECRET, or Config.Secret, to at least 32 random characters (openssl rand -hex 32)")
 	}
 	for _, secret := range a.secrets {
 		if secret == "" {
-			add(ErrMissingSecret, "Config.Secret has an empty entry: remove it")
+			all.add(ErrMissingSecret, "Config.Secret has an empty entry: remove it")
 		}
 	}
 	if !a.trustHost && a.env.url == nil {
-		add(ErrUntrustedHost, "the host is not trusted: set AUTH_URL to the site's public URL, or AUTH_TRUST_HOST to true (Config.TrustHost) if the platform sets the Host header safely")
+		all.add(ErrUntrustedHost, "the host is not trusted: set AUTH_URL to the site's public URL, or AUTH_TRUST_HOST to true (Config.TrustHost) if the platform sets the Host header safely")
 	}
 	if a.config.CSRF != CSRFToken && a.config.CSRF != CSRFOrigin {
-		add(ErrInvalidConfig, "Config.CSRF is neither CSRFToken nor CSRFOrigin")
+		all.add(ErrInvalidConfig, "Config.CSRF is neither CSRFToken nor CSRFOrigin")
 	}
 	if a.transport == nil && a.hasOAuth() {
-		add(ErrInvalidConfig, "Config.Transport is nil: in a wasm build set it to edge.Transport")
+		all.add(ErrInvalidConfig, "Config.Transport is nil: in a wasm build set it to edge.Transport")
 	}
-	errs = append(errs, a.checkCookies()...)
-	errs = append(errs, a.checkProviders()...)
-	errs = append(errs, a.checkAdapter()...)
-	return errors.Join(errs...)
+	all.found = append(all.found, a.checkCookies()...)
+	all.found = append(all.found, a.checkProviders()...)
+	all.found = append(all.found, a.checkAdapter()...)
+	return errors.Join(all.found...)
 }
 
 // warn tells what works, but should not stay as it is.
@@ -79,64 +90,59 @@ func (a *Auth) hasOAuth() bool {
 }
 
 func (a *Auth) checkProviders() []error {
-	var errs []error
-	add := func(kind Kind, message string) { errs = append(errs, fail(kind, message, nil)) }
-
+	var all mistakes
 	if len(a.config.Providers) == 0 {
-		add(ErrInvalidProvider, "Config.Providers is empty: name at least one provider")
+		all.add(ErrInvalidProvider, "Config.Providers is empty: name at least one provider")
 	}
 	seen := map[string]bool{}
 	for _, p := range a.providers {
 		quoted := `"` + p.id + `"`
 		switch {
 		case p.id == "" || strings.ContainsAny(p.id, "/?#%") || p.id == "undefined":
-			add(ErrInvalidProvider, "a provider has the id "+quoted+": an id is a path segment of the URL")
+			all.add(ErrInvalidProvider, "a provider has the id "+quoted+": an id is a path segment of the URL")
 		case seen[p.id]:
-			add(ErrInvalidProvider, "two providers have the id "+quoted+": give one of them another")
+			all.add(ErrInvalidProvider, "two providers have the id "+quoted+": give one of them another")
 		}
 		seen[p.id] = true
 		switch {
 		case p.oauth != nil:
-			errs = append(errs, p.oauth.check()...)
+			all.found = append(all.found, p.oauth.check()...)
 		case p.email != nil && p.email.Send == nil:
-			add(ErrInvalidProvider, "provider "+quoted+" has no Send function")
+			all.add(ErrInvalidProvider, "provider "+quoted+" has no Send function")
 		case p.email != nil && p.email.Check != nil:
 			if err := p.email.Check(*p.email); err != nil {
-				errs = append(errs, fail(ErrInvalidProvider, "provider "+quoted+" can't send", err))
+				all.found = append(all.found, fail(ErrInvalidProvider, "provider "+quoted+" can't send", err))
 			}
 		case p.login != nil && p.login.Authorize == nil:
-			add(ErrMissingAuthorize, "provider "+quoted+" has no Authorize function")
+			all.add(ErrMissingAuthorize, "provider "+quoted+" has no Authorize function")
 		case p.webauthn != nil && p.webauthn.routes == nil:
-			add(ErrInvalidProvider, "provider "+quoted+" can't verify anything: make it with passkey.New")
+			all.add(ErrInvalidProvider, "provider "+quoted+" can't verify anything: make it with passkey.New")
 		case p.webauthn != nil:
-			errs = append(errs, p.webauthn.routes.check(p.webauthn, quoted)...)
+			all.found = append(all.found, p.webauthn.routes.check(p.webauthn, quoted)...)
 		}
 	}
-	return append(errs, a.checkWebAuthn()...)
+	return append(all.found, a.checkWebAuthn()...)
 }
 
 func (c *oauthClient) check() []error {
-	var errs []error
-	add := func(kind Kind, message string) {
-		errs = append(errs, fail(kind, `provider "`+c.ID+`": `+message, nil))
-	}
+	all := mistakes{about: `provider "` + c.ID + `": `}
 	if c.ClientID == "" {
-		add(ErrInvalidProvider, "no client id: set ClientID or "+providerVariable(c.ID, "ID"))
+		all.add(ErrInvalidProvider, "no client id: set ClientID or "+providerVariable(c.ID, "ID"))
 	}
 	if c.ClientSecret == "" && c.ClientAuth != ClientAuthNone && c.ClientAuth != PrivateKeyJWT {
-		add(ErrInvalidProvider, "no client secret: set ClientSecret or "+providerVariable(c.ID, "SECRET")+", or ClientAuth to none for a public client")
+		all.add(ErrInvalidProvider, "no client secret: set ClientSecret or "+providerVariable(c.ID, "SECRET")+", or ClientAuth to none for a public client")
 	}
 	if c.ClientAuth == ClientSecretJWT && c.ClientSecret != "" && len(c.ClientSecret) < minHMACKey {
-		add(ErrInvalidProvider, "ClientSecret is shorter than the 32 bytes that client_secret_jwt needs: get a longer one, or use another ClientAuth")
+		all.add(ErrInvalidProvider, "ClientSecret is shorter than the 32 bytes that client_secret_jwt needs: get a longer one, or use another ClientAuth")
 	}
 	if c.unprepared != nil {
-		return append(errs, fail(ErrInvalidEndpoints, `provider "`+c.ID+`"`, c.unprepared))
+		return append(all.found, fail(ErrInvalidEndpoints, `provider "`+c.ID+`"`, c.unprepared))
 	}
 	if c.Issuer == "" {
 		if c.OIDC {
-			add(ErrInvalidEndpoints, "no issuer: set Issuer or "+providerVariable(c.ID, "ISSUER"))
+			all.add(ErrInvalidEndpoints, "no issuer: set Issuer or "+providerVariable(c.ID, "ISSUER"))
 		} else if c.Authorization.URL == "" || c.Token.URL == "" || c.UserInfo.URL == "" {
-			add(ErrInvalidEndpoints, "without an issuer the authorization, token and userinfo endpoints are all required")
+			all.add(ErrInvalidEndpoints, "without an issuer the authorization, token and userinfo endpoints are all required")
 		}
 	}
 	for _, e := range [...]struct{ name, url string }{
@@ -146,29 +152,29 @@ func (c *oauthClient) check() []error {
 			continue
 		}
 		if u, ok := weburl.Parse(e.url); !ok || u.Scheme != "https" && u.Scheme != "http" {
-			add(ErrInvalidEndpoints, e.name+" is not an http or https URL")
+			all.add(ErrInvalidEndpoints, e.name+" is not an http or https URL")
 		}
 	}
 	switch c.ClientAuth {
 	case "", ClientSecretBasic, ClientSecretPost, ClientSecretJWT, ClientAuthNone:
 	case PrivateKeyJWT:
 		if _, err := c.ClientKey.algorithm(); err != nil {
-			add(ErrInvalidProvider, err.Error())
+			all.add(ErrInvalidProvider, err.Error())
 		}
 	default:
-		add(ErrInvalidProvider, `unknown ClientAuth "`+string(c.ClientAuth)+`"`)
+		all.add(ErrInvalidProvider, `unknown ClientAuth "`+string(c.ClientAuth)+`"`)
 	}
 	if c.IDTokenAlg != "" && c.IDTokenAlg != string(jose.HS256) && !slices.Contains(asymmetric[:], jose.SignatureAlgorithm(c.IDTokenAlg)) {
-		add(ErrInvalidProvider, `unknown IDTokenAlg "`+c.IDTokenAlg+`"`)
+		all.add(ErrInvalidProvider, `unknown IDTokenAlg "`+c.IDTokenAlg+`"`)
 	}
 	for _, check := range c.Checks {
 		switch check {
 		case CheckPKCE, CheckState, CheckNonce, CheckNone:
 		default:
-			add(ErrInvalidProvider, `unknown check "`+string(check)+`"`)
+			all.add(ErrInvalidProvider, `unknown check "`+string(check)+`"`)
 		}
 	}
-	return errs
+	return all.found
 }
 
 // checkAdapter names what is missing for this configuration.
@@ -189,8 +195,7 @@ func (a *Auth) checkAdapter() []error {
 	if strategy == StrategyDatabase && hasCredentials && !hasOthers {
 		return []error{fail(ErrUnsupportedStrategy, "credentials can't sign in with database sessions: use the jwt strategy", nil)}
 	}
-	adapter := a.config.Adapter
-	if adapter == nil {
+	if a.config.Adapter == nil {
 		switch {
 		case hasEmail:
 			return []error{fail(ErrMissingAdapter, "signing in by e-mail needs Config.Adapter", nil)}
@@ -201,11 +206,17 @@ func (a *Auth) checkAdapter() []error {
 		}
 		return nil
 	}
+	return a.checkMethods(hasEmail || hasWebAuthn, hasWebAuthn)
+}
+
+// checkMethods names the methods of the adapter that this configuration needs and that are missing.
+func (a *Auth) checkMethods(tokens, passkeys bool) []error {
+	adapter := a.config.Adapter
 	needed := adapter.userMethods()
-	if hasEmail || hasWebAuthn {
+	if tokens {
 		needed = append(needed, adapter.tokenMethods()...)
 	}
-	if hasWebAuthn {
+	if passkeys {
 		needed = append(needed, adapter.passkeyMethods()...)
 	}
 	if a.strategy == StrategyDatabase {

@@ -15,15 +15,16 @@ const clientCaching = "public, max-age=3600, stale-while-revalidate=86400"
 // clientFile answers GET client.mjs and GET client.d.ts, alike for everybody: it reads and sets
 // no cookie. Nil: the request is another one.
 func (x *exchange) clientFile() *Response {
-	var mime, text string
 	switch x.action {
 	case ActionClient:
-		mime, text = "text/javascript; charset=utf-8", client.Module()
+		return x.file("text/javascript; charset=utf-8", client.Module())
 	case ActionClientTypes:
-		mime, text = "text/plain; charset=utf-8", client.Types()
-	default:
-		return nil
+		return x.file("text/plain; charset=utf-8", client.Types())
 	}
+	return nil
+}
+
+func (x *exchange) file(mime, text string) *Response {
 	if x.r.Method != http.MethodGet {
 		return badRequest()
 	}

@@ -131,7 +131,7 @@ type SessionOptions struct {
 	// MaxCookieBytes is how long a session token of the jwt strategy may be, before it is spread over
 	// cookies. With a longer one a sign-in or an update fails with ErrSessionTooLarge, and reading the session
 	// does not extend it; the cookies in the browser stay as they are, since with new ones its requests would
-	// be refused by the server, the one to sign out among them. 15,744 is four cookies, and about what Node's
+	// be refused by the server, the one to sign out among them. 15,500, in four cookies, is what Node's
 	// server takes. Zero: 65,536, beyond which no token is made or read. From 6,144 on there is a warning, session-cookie-large, once.
 	MaxCookieBytes int
 

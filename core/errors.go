@@ -102,6 +102,9 @@ func (e *Error) Unwrap() error { return e.Err }
 // Is reports whether target is the error's [Kind].
 func (e *Error) Is(target error) bool { return target == error(e.Kind) }
 
+// fail is not inlined: at its many calls that would be another 15 KB of a worker.
+//
+//go:noinline
 func fail(kind Kind, message string, cause error) *Error {
 	return &Error{Kind: kind, Message: message, Err: cause}
 }

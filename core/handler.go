@@ -9,16 +9,27 @@ import (
 
 // ServeHTTP answers a request under the base path.
 func (a *Auth) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	a.Handle(r).write(w)
+	header := w.Header()
+	if len(header) > 0 {
+		header = nil // what others have set stays, and ours is added to it
+	}
+	a.handle(r, header).write(w)
 }
 
 // Handle answers a request under the base path. A failure is an answer, too: Response.Err
 // tells its cause, which is also logged.
 func (a *Auth) Handle(r *http.Request) *Response {
+	return a.handle(r, nil)
+}
+
+// handle answers a request, in the header that it is given: building one for the Response and
+// copying it is a twentieth of a session check.
+func (a *Auth) handle(r *http.Request, header http.Header) *Response {
 	x, providerID, err := a.accept(r)
 	if err != nil {
 		return a.refuse(r, err)
 	}
+	x.header = header
 	return x.done(x.respond(providerID))
 }
 

@@ -74,6 +74,7 @@ type exchange struct {
 	csrfVerified bool
 	callbackURL  string
 	set          []cookie.Cookie // to send with the response
+	header       http.Header     // the response writer's, empty, for render to fill; nil: render makes one
 
 	id    string // in the log; empty: nothing has been logged yet
 	meter *meter // nil: nothing is measured
@@ -103,6 +104,9 @@ func (a *Auth) accept(r *http.Request) (*exchange, string, error) {
 		return nil, "", errBadRequest
 	}
 	x.base = origin + x.path
+	if hasTooManyFields(r.URL.RawQuery) {
+		return nil, "", errBadRequest
+	}
 	x.query = weburl.ParseQuery(r.URL.RawQuery)
 	if err := x.readBody(); err != nil {
 		return nil, "", err
@@ -177,12 +181,21 @@ func (x *exchange) readBody() error {
 		x.body, err = jsonFields(raw)
 		return err
 	}
+	if hasTooManyFields(string(raw)) {
+		return fail(ErrRequestTooLarge, "the body has too many fields", nil)
+	}
 	x.body = map[string]any{}
 	for _, p := range weburl.ParseQuery(string(raw)) {
 		x.body[p.Name] = p.Value
 	}
 	return nil
 }
+
+// maxFields is how many parameters a query or a form may have. Each costs some hundred times what
+// it is long.
+const maxFields = 10_000
+
+func hasTooManyFields(encoded string) bool { return strings.Count(encoded, "&") >= maxFields }
 
 func hasBody(r *http.Request) bool {
 	if r.Body == nil {

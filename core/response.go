@@ -15,6 +15,8 @@ type Response struct {
 	Body    []byte
 	Session *Session // of the session route and of Auth.Session; nil: signed out
 	Err     *Error   // why the request failed; nil: it didn't
+
+	inPlace bool // Header is that of the response writer
 }
 
 // CopyCookies adds the cookies of the response to another one, so that a session read
@@ -26,12 +28,14 @@ func (resp *Response) CopyCookies(w http.ResponseWriter) {
 }
 
 func (resp *Response) write(w http.ResponseWriter) {
-	header := w.Header()
-	for name, values := range resp.Header {
-		if before, found := header[name]; found {
-			values = append(before, values...)
+	if !resp.inPlace {
+		header := w.Header()
+		for name, values := range resp.Header {
+			if before, found := header[name]; found {
+				values = append(before, values...)
+			}
+			header[name] = values
 		}
-		header[name] = values
 	}
 	w.WriteHeader(resp.Status)
 	if len(resp.Body) > 0 {
@@ -60,9 +64,17 @@ func jsonReply(value any) (reply, error) {
 	return reply{mime: typeJSON, body: body}, err
 }
 
-// render makes the response of a request that succeeded, cookies included.
+// render makes the response of a request that succeeded, cookies included. It fails before it
+// touches the header.
 func (x *exchange) render(out reply) (*Response, error) {
-	h := make(http.Header, 8)
+	location, ok := headerBytes(out.redirect)
+	if !ok {
+		return nil, fail(ErrInvalidCallbackURL, "a redirect URL does not fit into a header", nil)
+	}
+	h := x.header
+	if h == nil {
+		h = make(http.Header, 8)
+	}
 	var values [12]string // one allocation for all the header's values
 	used := 0
 	set := func(name, value string) {
@@ -70,7 +82,7 @@ func (x *exchange) render(out reply) (*Response, error) {
 		h[name] = values[used : used+1 : used+1]
 		used++
 	}
-	resp := &Response{Status: out.status, Header: h, Body: out.body, Session: out.session}
+	resp := &Response{Status: out.status, Header: h, Body: out.body, Session: out.session, inPlace: x.header != nil}
 	if out.mime != "" {
 		set("Content-Type", out.mime)
 		set("X-Content-Type-Options", "nosniff")
@@ -96,10 +108,6 @@ func (x *exchange) render(out reply) (*Response, error) {
 		h["Set-Cookie"] = lines
 	}
 	if out.redirect != "" {
-		location, ok := headerBytes(out.redirect)
-		if !ok {
-			return nil, fail(ErrInvalidCallbackURL, "a redirect URL does not fit into a header", nil)
-		}
 		resp.Status = http.StatusFound
 		set("Location", location)
 		if isReturnRedirect(x.r) {

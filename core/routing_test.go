@@ -175,6 +175,24 @@ func TestBodyLimit(t *testing.T) {
 	}
 }
 
+// As many parameters as a form has room for cost fifty times what it is long: E-4.
+func TestFieldLimit(t *testing.T) {
+	t.Parallel()
+	auth := newAuth(t, core.Config{Providers: []core.Provider{anyone}})
+	for n, want := range map[int][2]int{
+		10_000: {http.StatusOK, http.StatusBadRequest}, // the form for want of a CSRF token
+		10_001: {http.StatusBadRequest, http.StatusRequestEntityTooLarge},
+	} {
+		many := strings.Repeat("a&", n-1) + "a"
+		form := httptest.NewRequest(http.MethodPost, site+"/auth/session", strings.NewReader(many))
+		form.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+		query := auth.Handle(httptest.NewRequest(http.MethodGet, site+"/auth/session?"+many, nil))
+		if got := [2]int{query.Status, auth.Handle(form).Status}; got != want {
+			t.Errorf("%d parameters: %d, want %d", n, got, want)
+		}
+	}
+}
+
 // Where the site is, and so every URL and the names of the cookies, is said by AUTH_URL, or
 // by headers that are trusted.
 func TestOrigin(t *testing.T) {

@@ -30,7 +30,7 @@ func BenchmarkSession(b *testing.B) {
 	b.Run("served", func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
-			w := answer{header: http.Header{}}
+			w := written{header: http.Header{}}
 			if auth.ServeHTTP(&w, r); w.status != http.StatusOK {
 				b.Fatal(w.status)
 			}
@@ -51,19 +51,20 @@ func BenchmarkSession(b *testing.B) {
 	})
 }
 
-// answer is the least that a server makes for one.
-type answer struct {
+// written is the least that a server makes for one.
+type written struct {
 	header http.Header
 	status int
 	body   []byte
 }
 
-func (a *answer) Header() http.Header         { return a.header }
-func (a *answer) WriteHeader(status int)      { a.status = status }
-func (a *answer) Write(b []byte) (int, error) { a.body = b; return len(b), nil }
+func (a *written) Header() http.Header         { return a.header }
+func (a *written) WriteHeader(status int)      { a.status = status }
+func (a *written) Write(b []byte) (int, error) { a.body = b; return len(b), nil }
 
-// maxSessionAllocs is what a signed-in GET session may allocate.
-const maxSessionAllocs = 60
+// maxSessionAllocs is what a signed-in GET session may allocate: 36, and up to 10 more under the
+// race detector, which makes a sync.Pool forget.
+const maxSessionAllocs = 46
 
 func TestSessionAllocations(t *testing.T) {
 	auth := newAuth(t, core.Config{Providers: []core.Provider{anyone}})

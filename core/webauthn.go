@@ -53,33 +53,32 @@ func (p WebAuthn) withDefaults() *WebAuthn {
 }
 
 func (p *WebAuthn) check(quoted string) []error {
-	var errs []error
-	add := func(kind Kind, message string) { errs = append(errs, fail(kind, "provider "+quoted+message, nil)) }
+	all := mistakes{about: "provider " + quoted}
 	if len(p.Algorithms) == 0 {
-		add(ErrInvalidProvider, " has no Algorithms: name one at least")
+		all.add(ErrInvalidProvider, " has no Algorithms: name one at least")
 	}
 	for _, value := range [...]string{p.UserVerification, p.ResidentKey} {
 		if value != required && value != "preferred" && value != "discouraged" {
-			add(ErrInvalidProvider, `: UserVerification and ResidentKey are "required", "preferred" or "discouraged"`)
+			all.add(ErrInvalidProvider, `: UserVerification and ResidentKey are "required", "preferred" or "discouraged"`)
 			break
 		}
 	}
 	if p.Attachment != "" && p.Attachment != "platform" && p.Attachment != "cross-platform" {
-		add(ErrInvalidProvider, `: Attachment is "platform" or "cross-platform", or empty for either`)
+		all.add(ErrInvalidProvider, `: Attachment is "platform" or "cross-platform", or empty for either`)
 	}
 	if p.RelyingParty.ID != strings.ToLower(p.RelyingParty.ID) || strings.ContainsAny(p.RelyingParty.ID, ":/") {
-		add(ErrInvalidProvider, ": RelyingParty.ID is no domain: it has no scheme and no port, and is in lower case")
+		all.add(ErrInvalidProvider, ": RelyingParty.ID is no domain: it has no scheme and no port, and is in lower case")
 	}
 	for _, origin := range p.RelyingParty.Origins {
 		if u, ok := weburl.Parse(origin); ok && (u.Scheme == "https" || u.Scheme == "http") && u.Origin() != origin {
-			add(ErrInvalidProvider, ": an entry of RelyingParty.Origins is not an origin: write "+u.Origin())
+			all.add(ErrInvalidProvider, ": an entry of RelyingParty.Origins is not an origin: write "+u.Origin())
 		}
 	}
 	autofills := slices.ContainsFunc(p.Fields, func(f Field) bool { return strings.Contains(f.Autocomplete, "webauthn") })
 	if p.ConditionalUI != Off && !autofills && len(p.Fields) > 0 {
-		add(ErrMissingAutocomplete, `: ConditionalUI needs a field whose Autocomplete has "webauthn" in it`)
+		all.add(ErrMissingAutocomplete, `: ConditionalUI needs a field whose Autocomplete has "webauthn" in it`)
 	}
-	return errs
+	return all.found
 }
 
 // checkWebAuthn finds what is wrong with passkeys as a whole.

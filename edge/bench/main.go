@@ -9,6 +9,7 @@
 //
 // With -write the numbers, the tables and the chart are written to a folder, and the README's headlines
 // with them. It needs Node's packages of edge/worker. A wrong answer is an error, which ends it with status 1.
+// COLDSTART.md tells what a cold start is made of.
 package main
 
 import (

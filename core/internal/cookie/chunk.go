@@ -78,8 +78,8 @@ func chunkNumber(s, name string) (int, bool) {
 	return n, n < maxPairs
 }
 
-// Split appends to set what sets c: c itself, or name.0, name.1 and so on if its value is longer than 3936 bytes. Every cookie in have
-// that isn't written again is cleared. Those in have come first, in their order, then the new ones, as in the reference. The
+// Split appends to set what sets c: c itself, or name.0, name.1 and so on if its value is longer than 3936 bytes. Every cookie in
+// have that isn't written again is cleared. Those in have come first, in their order, then the new ones, as in the reference. The
 // value should be ASCII, as tokens are. An empty one sets nothing and only clears.
 func Split(set []Cookie, c Cookie, have []string) []Cookie {
 	if c.Value != "" && len(c.Value) <= chunkSize && (len(have) == 0 || len(have) == 1 && have[0] == c.Name) {

@@ -93,6 +93,7 @@ func isPlain(s string) bool {
 	return true
 }
 
+// plain is a table: with comparisons instead a session check takes 3 % longer in js/wasm and 8 % natively.
 var plain = func() (set [256]bool) {
 	for _, c := range []byte("-._0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz") {
 		set[c] = true
