@@ -22,8 +22,11 @@ const (
 	underWazero = "wazero"
 	natively    = "native"
 
-	empty = "empty" // a worker without anything
-	plain = "plain" // the template of github.com/syumai/workers
+	empty         = "empty"          // a worker without anything
+	complete      = "complete"       // the reference worker, with the catalogue, mail and passkeys
+	plain         = "plain"          // the template of github.com/syumai/workers
+	usual         = "usual"          // a login of the usual libraries, on the same
+	usualPasskeys = "usual-passkeys" // with passkeys as well
 )
 
 // withMemory is the worker that tells its memory as well, in the folder of ours.
@@ -32,11 +35,15 @@ const withMemory = "memory.mjs"
 var titles = map[string]string{
 	ours:        "edgeauth on workerd",
 	authcore:    "@auth/core on workerd",
-	perRequest:  "edgeauth, an instance per request",
+	perRequest:  "our core, an instance per request",
 	underWazero: "edgeauth under wazero",
 	natively:    "edgeauth, native",
 	empty:       "empty worker",
+	complete:    "edgeauth's reference worker",
 	plain:       "syumai/workers template",
+
+	usual:         "usual Go worker",
+	usualPasskeys: "usual Go worker, with passkeys",
 }
 
 // A builder makes the variants from the module's root, each in a folder of its own.
@@ -60,10 +67,11 @@ func (b builder) build(ctx context.Context, variant string) error {
 	}
 	app := filepath.Join(dir, "app.wasm")
 	switch variant {
-	case ours:
+	case ours, complete:
 		wasmExec := filepath.Join(runtime.GOROOT(), "lib", "wasm", "wasm_exec.js")
+		program := map[string]string{ours: "./wasmtest/conformance", complete: "./edge/worker"}[variant]
 		return firstError(
-			b.goBuild(ctx, "js", app, "./wasmtest/conformance"),
+			b.goBuild(ctx, "js", app, program),
 			b.copy(dir, "edge/worker/worker.mjs", "edge/worker/program.mjs", "edge/worker/calls.mjs", "edge/worker/store.mjs", "edge/bench/"+withMemory, wasmExec))
 	case authcore:
 		cmd := exec.CommandContext(ctx, b.tool(".bin/esbuild"), "--bundle", "edge/bench/reference.mjs", "--minify", "--format=esm", "--target=es2022",
@@ -72,8 +80,16 @@ func (b builder) build(ctx context.Context, variant string) error {
 		return b.run(cmd)
 	case perRequest, plain:
 		return firstError(
-			b.run(exec.CommandContext(ctx, "go", "run", "github.com/syumai/workers/cmd/workers-assets-gen", "-mode=go", "-o", dir)), // empties it
+			b.shim(ctx, dir),
 			b.goBuild(ctx, "js", app, "./edge/bench/"+variant))
+	case usual, usualPasskeys:
+		args := []string{"build", "-C", "edge/bench/usual", "-ldflags=-s -w", "-trimpath", "-o", app}
+		if variant == usualPasskeys {
+			args = append(args, "-tags", "webauthn")
+		}
+		cmd := exec.CommandContext(ctx, "go", args...)
+		cmd.Env = append(os.Environ(), "GOOS=js", "GOARCH=wasm")
+		return firstError(b.shim(ctx, dir), b.run(cmd))
 	case underWazero:
 		return firstError(
 			b.goBuild(ctx, "wasip1", app, "./wasmtest/conformance"),
@@ -85,6 +101,11 @@ func (b builder) build(ctx context.Context, variant string) error {
 		return os.WriteFile(filepath.Join(dir, "worker.mjs"), []byte(source), 0o644)
 	}
 	return fmt.Errorf("bench: there is no variant %s", variant)
+}
+
+// shim writes the JavaScript of github.com/syumai/workers, as its template does. It empties the folder.
+func (b builder) shim(ctx context.Context, dir string) error {
+	return b.run(exec.CommandContext(ctx, "go", "run", "github.com/syumai/workers/cmd/workers-assets-gen", "-mode=go", "-o", dir))
 }
 
 // goBuild builds with the flags of a deployed worker.

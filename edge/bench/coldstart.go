@@ -5,6 +5,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"maps"
 	"time"
 )
 
@@ -18,9 +19,12 @@ type start struct {
 var firsts = []struct{ variant, path string }{
 	{empty, "/"},
 	{ours, "/auth/csrf"},
+	{complete, "/auth/csrf"},
 	{authcore, "/auth/csrf"},
 	{perRequest, "/auth/csrf"},
 	{plain, "/hello"},
+	{usual, "/auth/csrf"},
+	{usualPasskeys, "/auth/csrf"},
 }
 
 // coldStarts starts every variant so many times, in turn.
@@ -42,7 +46,11 @@ func coldStarts(ctx context.Context, b builder, times int) ([]start, error) {
 
 func coldStart(ctx context.Context, b builder, variant, path string) (time.Duration, error) {
 	// Nobody asks the provider anything.
-	s, err := b.start(ctx, variant, settings("http://127.0.0.1:9", false))
+	env := settings("http://127.0.0.1:9", false)
+	if variant == complete {
+		maps.Copy(env, map[string]string{"AUTH_TRUST_HOST": "true", "AUTH_PROVIDERS": "github", "AUTH_GITHUB_ID": "id", "AUTH_GITHUB_SECRET": "secret"})
+	}
+	s, err := b.start(ctx, variant, env)
 	if err != nil {
 		return 0, err
 	}

@@ -2,7 +2,7 @@
 
 // Command perrequest is the conformance app, as far as it is measured, served the way Go is usually
 // served on Workers: github.com/syumai/workers, one wasm instance per request. The handler is the same
-// core.New, so only the serving differs.
+// core.New, so only the serving differs. What people build of the usual libraries is in ../usual.
 package main
 
 import (
