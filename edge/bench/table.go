@@ -73,7 +73,8 @@ func (r result) markdown() string {
 
 const howRead = `All variants serve the same app, on one machine, in one run, in turn; the load and the OAuth provider are on it, too.
 Every answer is checked. A number is the median of the rounds, with the least and the greatest in parentheses; a ratio is
-taken round by round first. CPU is what the server's process used for each answer, on all cores.
+taken round by round first. CPU is what the server's process used for each answer, on all cores. [Where the time of a
+session check goes](SESSION.md) is told apart.
 
 - On workerd, with a database, sessions of both are in the same key-value namespace, on a Durable Object, and a check is one
   read. The native program and the module under wazero have their stores in memory.
