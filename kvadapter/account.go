@@ -12,19 +12,19 @@ import (
 // An accountRecord is an account of a user at a provider.
 type accountRecord struct {
 	header
-	User              string         `json:"user"`
-	Provider          string         `json:"provider"`
-	ProviderAccountID string         `json:"providerAccountId"`
-	Type              string         `json:"type"`
-	AccessToken       string         `json:"accessToken"`
-	RefreshToken      string         `json:"refreshToken"`
-	IDToken           string         `json:"idToken"`
-	Scope             string         `json:"scope"`
-	TokenType         string         `json:"tokenType"`
-	ExpiresIn         int64          `json:"expiresIn"`
-	ExpiresAt         int64          `json:"expiresAt"`
-	SessionState      string         `json:"sessionState"`
-	Extra             map[string]any `json:"extra"`
+	User              string `json:"user"`
+	Provider          string `json:"provider"`
+	ProviderAccountID string `json:"providerAccountId"`
+	Type              string `json:"type"`
+	AccessToken       string `json:"accessToken"`
+	RefreshToken      string `json:"refreshToken"`
+	IDToken           string `json:"idToken"`
+	Scope             string `json:"scope"`
+	TokenType         string `json:"tokenType"`
+	ExpiresIn         int64  `json:"expiresIn"`
+	ExpiresAt         int64  `json:"expiresAt"`
+	SessionState      string `json:"sessionState"`
+	Extra             extra  `json:"extra"`
 }
 
 func (a *accountRecord) account() *core.Account {

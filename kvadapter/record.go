@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"io"
 	"maps"
 	"time"
 
@@ -33,12 +32,25 @@ type record interface{ head() *header }
 
 // A profile is what is stored of a core.User.
 type profile struct {
-	ID            string         `json:"id"`
-	Name          string         `json:"name"`
-	Email         string         `json:"email"`
-	Image         string         `json:"image"`
-	EmailVerified int64          `json:"emailVerified"` // milliseconds since 1970; 0: not yet
-	Extra         map[string]any `json:"extra"`
+	ID            string `json:"id"`
+	Name          string `json:"name"`
+	Email         string `json:"email"`
+	Image         string `json:"image"`
+	EmailVerified int64  `json:"emailVerified"` // milliseconds since 1970; 0: not yet
+	Extra         extra  `json:"extra"`
+}
+
+// An extra is what a site keeps of its own. A number keeps its digits.
+type extra map[string]any
+
+func (e *extra) UnmarshalJSON(value []byte) error {
+	if string(value) == "null" {
+		*e = nil // as most are; a Decoder costs
+		return nil
+	}
+	d := json.NewDecoder(bytes.NewReader(value))
+	d.UseNumber()
+	return d.Decode((*map[string]any)(e))
 }
 
 func profileOf(u *core.User) profile {
@@ -94,13 +106,8 @@ func encode(key string, rec record, old []byte) ([]byte, error) {
 
 // parse reads the record of a key.
 func parse(key string, value []byte, rec record) error {
-	d := json.NewDecoder(bytes.NewReader(value))
-	d.UseNumber() // a number keeps its digits
-	if err := d.Decode(rec); err != nil {
+	if err := json.Unmarshal(value, rec); err != nil {
 		return err
-	}
-	if _, err := d.Token(); err != io.EOF {
-		return errForeign
 	}
 	h := rec.head()
 	switch {
@@ -184,6 +191,10 @@ func editFrom[R any, P interface {
 		if !found {
 			rec = new(R)
 		}
+		var keep []byte
+		if same, err := json.Marshal(rec); found && (err != nil || !bytes.Equal(same, old)) {
+			keep = old // has members of a later version
+		}
 		write, err := change(rec, found)
 		if err != nil {
 			return nil, err
@@ -191,9 +202,8 @@ func editFrom[R any, P interface {
 		if !write {
 			return rec, nil
 		}
-		var keep []byte
-		if found && !rec.head().Gone {
-			keep = old
+		if rec.head().Gone {
+			keep = nil
 		}
 		value, err := encode(key, rec, keep)
 		if err != nil {

@@ -85,10 +85,11 @@ export class Program {
 
 function answer(reply) { // null when the program ended without one
   if (reply) try {
-    const headers = new Headers(), lines = reply.head.split("\n");
-    for (let i = 1; i < lines.length; i += 2) headers.append(lines[i - 1], lines[i]);
-    const encodeBody = headers.has("Content-Encoding") ? "manual" : "automatic"; // or workerd compresses it again
-    return new Response(reply.body, { status: reply.status, headers, encodeBody });
+    const lines = reply.head.split("\n"), isEncoded = lines.includes("Content-Encoding");
+    const encodeBody = isEncoded ? "manual" : "automatic"; // or workerd compresses it again
+    const response = new Response(reply.body, { status: reply.status, encodeBody });
+    for (let i = 1; i < lines.length; i += 2) response.headers.append(lines[i - 1], lines[i]);
+    return response;
   } catch (e) { console.error("edge: the host refused a response:", e); }
   return new Response("Internal Server Error\n", { status: 500 });
 }

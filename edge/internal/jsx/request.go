@@ -75,9 +75,9 @@ func (c Charset) NewRequest(ctx context.Context, head string, body []byte) (*htt
 // Header reads names and values, each followed by a line end.
 func (c Charset) Header(lines string) (http.Header, error) {
 	lines = c.decode(lines)
-	fields := strings.Count(lines, "\n") / 2
+	const fields = 16
 	h := make(http.Header, fields)
-	values := make([]string, fields) // one allocation for most fields, as in net/textproto
+	var values []string // one allocation for many fields, as in net/textproto
 	for lines != "" {
 		i := strings.IndexByte(lines, '\n')
 		if i < 0 {
@@ -94,6 +94,9 @@ func (c Charset) Header(lines string) (http.Header, error) {
 		if old := h[name]; old != nil {
 			h[name] = append(old, value)
 			continue
+		}
+		if len(values) == 0 {
+			values = make([]string, fields)
 		}
 		values[0] = value
 		h[name], values = values[:1:1], values[1:]
