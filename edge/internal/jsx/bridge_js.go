@@ -47,8 +47,10 @@ var server struct {
 	scratch []byte
 
 	// Requests go to goroutines that have served others, whose stacks have grown to
-	// what a request needs; that saves a quarter of the time of one that doesn't wait.
+	// what a request needs; that saves a quarter of the time of one that doesn't
+	// wait, and a tenth of one that reads from a store.
 	jobs chan job
+	busy int // requests
 	idle int // goroutines that wait for one, besides the one that called Serve
 
 	mu      sync.Mutex
@@ -62,7 +64,9 @@ func Serve(h http.Handler) {
 	server.jobs = make(chan job)
 	Host = Charset(serving())
 	for {
-		work(<-server.jobs)
+		if j := <-server.jobs; !j.isDismissal {
+			serve(j)
+		}
 	}
 }
 
@@ -76,7 +80,23 @@ func work(j job) {
 		server.idle++
 		j = <-server.jobs
 		server.idle--
+		if j.isDismissal {
+			return
+		}
 		serve(j)
+	}
+}
+
+// rest is called at the end of each request. When no other is under way, one of the
+// goroutines that wait ends, so that they are gone some time after a crowd is. To end
+// them all costs as much as to have none of them.
+func rest() {
+	server.busy--
+	if server.busy == 0 && server.idle > 0 {
+		select {
+		case server.jobs <- job{isDismissal: true}:
+		default:
+		}
 	}
 }
 
@@ -96,7 +116,8 @@ func edgeBuffer(n int32) unsafe.Pointer {
 //go:wasmexport edge_request
 func edgeRequest(id, headLen, bodyLen int32) {
 	head, body := received(headLen, bodyLen)
-	j := job{id, head, body}
+	j := job{id: id, head: head, body: body}
+	server.busy++
 	select {
 	case server.jobs <- j:
 	default:
@@ -121,6 +142,8 @@ type job struct {
 	id   int32
 	head string
 	body []byte
+
+	isDismissal bool // there is no request; one of the goroutines that wait may end
 }
 
 // edge_after starts what request id left to WaitUntil.
@@ -161,6 +184,7 @@ func serve(j job) {
 		}
 		x.over = !lasting
 		respond(j.id, int32(status), view(head), view(body), lasting)
+		rest()
 	}()
 	r, err := Host.NewRequest(x, j.head, j.body)
 	if err != nil {
