@@ -191,9 +191,11 @@ func editFrom[R any, P interface {
 		if !found {
 			rec = new(R)
 		}
-		var keep []byte
-		if same, err := json.Marshal(rec); found && (err != nil || !bytes.Equal(same, old)) {
-			keep = old // has members of a later version
+		var keep []byte // old, where it has members of a later version
+		if found {
+			if same, err := json.Marshal(rec); err != nil || !bytes.Equal(same, old) {
+				keep = old
+			}
 		}
 		write, err := change(rec, found)
 		if err != nil {
