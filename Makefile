@@ -64,7 +64,7 @@ size: worker ## print the worker's size after gzip -9; fails past the ceiling
 bench: $(TOOLS) ## measure against @auth/core on workerd, in ten minutes; rewrites edge/bench/RESULTS.md and the README's numbers
 	go run ./edge/bench -write edge/bench -readme README.md
 
-soak: $(TOOLS) ## session checks on workerd for SOAK (default 30m), at 70 % of what is possible
+soak: $(TOOLS) ## session checks on workerd for SOAK (default 30m), at 70 % of the rate at which answers begin to be slow
 	go run ./edge/bench -soak $(SOAK) -write edge/bench -readme README.md
 
 differences: ## bring the README's table up to date with core/differences.json

@@ -59,6 +59,7 @@ func build(ctx context.Context, pkg, cache string, tempDir func() string) (strin
 			builds.done = map[string]bool{}
 		}
 		builds.done[path] = true
+		prune(dir, builtModules)
 	}
 	return path, nil
 }

@@ -14,6 +14,7 @@ import (
 const (
 	cacheName     = "edgeauth-wasmtest"
 	cachedModules = 16 // compiled modules that are kept, some 25 MB each
+	builtModules  = 64 // modules that were built, some 10 MB each
 
 	// wazeroVersion keeps machine code of different versions apart. wazero does that itself, but finds its version only in
 	// the build information of a program, which that of a test doesn't have.

@@ -18,7 +18,7 @@
 //		provider, mailbox := &world.Provider{Person: ada}, new(world.Mailbox)
 //		network := world.Hosts{"idp.example": provider, "api.resend.com": mailbox}
 //		const secret = "thirty-two-characters-or-more-in-tests"
-//		network["app.example"] = wasmtest.New(t, "./cmd/auth", wasmtest.Config{ // a Go package, or a .wasm file
+//		network["app.example"] = wasmtest.New(t, "github.com/edgeauth/edgeauth/edge/worker", wasmtest.Config{ // or your own package, or a .wasm file
 //			Transport: network,
 //			Env: map[string]string{
 //				"AUTH_SECRET":        secret,

@@ -21,8 +21,8 @@ const (
 
 // CheckLeaks fails the test if the program keeps goroutines or memory of what it has done. f makes requests, always the
 // same: it is called 100 times, until whatever is made once is there, and another 100 times, during which goroutines and
-// heap must not grow, as the program counts them itself. A leak of one goroutine in ten calls or of 200 bytes a call is
-// found.
+// heap must not grow, as the program counts them itself. A leak of more than one goroutine in ten calls or of 200 bytes a
+// call is found.
 //
 // The program must export edge_usage() -> i64, the number of its goroutines << 32 | the bytes of its heap after a garbage
 // collection. CheckLeaks ends the test of one that doesn't. It waits until no request is being handled, and nobody but f should make

@@ -183,7 +183,7 @@ func foreign(compiled wazero.CompiledModule) string {
 }
 
 // Close waits for the requests being handled, and their work after the response, then releases everything. It
-// takes Config.Deadline at most. Later requests get 503. It may be called again.
+// takes Config.Deadline at most, and 30 seconds more while an instance starts. Later requests get 503. It may be called again.
 func (m *Module) Close() error {
 	m.closing.Do(func() {
 		m.pool.close()

@@ -36,7 +36,7 @@ var titles = map[string]string{
 	ours:        "edgeauth on workerd",
 	authcore:    "@auth/core on workerd",
 	perRequest:  "our core, an instance per request",
-	underWazero: "edgeauth under wazero",
+	underWazero: "edgeauth under wazero, uninterruptible",
 	natively:    "edgeauth, native",
 	empty:       "empty worker",
 	complete:    "edgeauth's reference worker",

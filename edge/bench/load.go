@@ -199,7 +199,7 @@ func volley(addr string, exchanges []exchange) (sample, error) {
 
 // openLoop sends so many requests a second, however long the answers take: a time begins when
 // the request was due, so that waiting for a slow server counts. It calls tick after every step
-// with what was answered in it.
+// with what was answered in it. A wrong answer ends it.
 func openLoop(addr string, exchanges []exchange, rate float64, d, step time.Duration, tick func(sample)) error {
 	const n = 128 // requests under way at most
 	conns, err := dialAll(addr, n)
@@ -219,17 +219,19 @@ func openLoop(addr string, exchanges []exchange, rate float64, d, step time.Dura
 		stepped = time.Now()
 	}
 	var next atomic.Int64
+	var hasFailed atomic.Bool
 	ended := make(chan error, 1)
 	go func() {
 		ended <- each(conns, func(_ int, c *conn) error {
 			for {
 				turn := next.Add(1) - 1
 				due := time.Duration(float64(turn) / rate * float64(time.Second))
-				if due >= d {
+				if due >= d || hasFailed.Load() {
 					return nil
 				}
 				time.Sleep(due - time.Since(begin))
 				if err := c.do(&exchanges[int(turn)%len(exchanges)]); err != nil {
+					hasFailed.Store(true)
 					return err
 				}
 				took := time.Since(begin) - due

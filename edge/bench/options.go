@@ -39,7 +39,7 @@ func parse(args []string, usage io.Writer) (options, error) {
 	flags.DurationVar(&o.plan.time, "time", 1200*time.Millisecond, "length of a round")
 	flags.IntVar(&o.starts, "starts", 9, "cold starts of each")
 	flags.IntVar(&o.crowd, "crowd", 1000, "OAuth callbacks at once")
-	flags.DurationVar(&o.soak, "soak", 0, "instead of all this: session checks for so long, at 70 % of what is possible")
+	flags.DurationVar(&o.soak, "soak", 0, "instead of all this: session checks for so long, at 70 % of the rate at which answers begin to be slow")
 	flags.StringVar(&o.write, "write", "", "`folder` to write the results to")
 	flags.StringVar(&o.readme, "readme", "", "`file` to write the headlines to, between <!-- bench --> and <!-- /bench -->")
 	short := flags.Bool("short", false, "a little of everything, to see that it works")

@@ -84,7 +84,7 @@ func soakFor(ctx context.Context, b builder, idp *provider, d time.Duration, out
 			failed = err
 		}
 		result.Steps = append(result.Steps, soaking{got, s.rss(), memory})
-		fmt.Fprintf(out, "%s  %.0f/s, 0 errors, p50 %.2f ms, p99 %.2f ms, RSS %s, wasm memory %s\n",
+		fmt.Fprintf(out, "%s  %.0f/s, p50 %.2f ms, p99 %.2f ms, RSS %s, wasm memory %s\n",
 			time.Now().Format(time.TimeOnly), got.Rate, got.P50, got.P99, megabytes(s.rss()), megabytes(memory))
 	})
 	return result, s.wrap(firstError(err, failed))
