@@ -35,7 +35,7 @@ type Auth struct {
 	maxAge     time.Duration
 	update     time.Duration
 	tokenAge   time.Duration // of session tokens
-	maxCookie  int           // bytes of a session token; negative: as many as are sealed
+	maxCookie  int           // bytes of a session token
 	measured   bool          // requests have a meter
 
 	providers []*provider
@@ -112,7 +112,7 @@ func configure(config Config) *Auth {
 		a.tokenAge = a.maxAge
 	}
 	a.maxCookie = config.Session.MaxCookieBytes
-	if a.maxCookie == 0 {
+	if a.maxCookie <= 0 {
 		a.maxCookie = jwe.MaxToken
 	}
 	if a.measured = config.Debug || config.ServerTiming; a.measured {

@@ -132,7 +132,7 @@ type SessionOptions struct {
 	// cookies. With a longer one a sign-in or an update fails with ErrSessionTooLarge, and reading the session
 	// does not extend it; the cookies in the browser stay as they are, since with new ones its requests would
 	// be refused by the server, the one to sign out among them. 15,500, in four cookies, is what Node's
-	// server takes. Zero: 65,536, beyond which no token is made or read. From 6,144 on there is a warning, session-cookie-large, once.
+	// server takes. Zero or less: 65,536, beyond which no token is made or read. From 6,144 on there is a warning, session-cookie-large, once.
 	MaxCookieBytes int
 
 	// GenerateSessionToken makes the token of a database session. Nil: a random UUID.

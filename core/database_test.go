@@ -148,6 +148,25 @@ func TestDatabaseSessionAlwaysWritten(t *testing.T) {
 	}
 }
 
+// A session that is ended between being read and being extended is not shown any more.
+func TestDatabaseSessionEndsMeanwhile(t *testing.T) {
+	t.Parallel()
+	p := newIDP()
+	adapter := *adaptertest.Memory()
+	extend := adapter.UpdateSession
+	adapter.UpdateSession = func(ctx context.Context, change core.AdapterSession) (*core.AdapterSession, error) {
+		if _, err := adapter.DeleteSession(ctx, change.SessionToken); err != nil {
+			return nil, err
+		}
+		return extend(ctx, change)
+	}
+	b := newBrowser(t, withDatabase(t, p, &adapter, core.SessionOptions{UpdateAge: -1}))
+	p.signIn(b, "idp").wantRedirect(t, site)
+	if a := b.get("/auth/session"); a.body != "null" || b.hasSession() {
+		t.Errorf("%d %s, a cookie: %v", a.status, a.body, b.hasSession())
+	}
+}
+
 // G15: an unknown token is never adopted, and its cookie goes.
 func TestUnknownDatabaseSession(t *testing.T) {
 	t.Parallel()

@@ -121,10 +121,15 @@ func (x *exchange) databaseSession(token string, trigger Trigger, data any) (*Se
 	}
 	expires := x.now.Add(x.maxAge)
 	if due := stored.Expires.Add(x.update - x.maxAge); !due.After(x.now) {
-		if _, err := x.config.Adapter.UpdateSession(x.ctx, AdapterSession{SessionToken: token, Expires: expires, Revision: stored.Revision}); err != nil {
+		updated, err := x.config.Adapter.UpdateSession(x.ctx, AdapterSession{SessionToken: token, Expires: expires, Revision: stored.Revision})
+		switch {
+		case err != nil:
 			// The session is as good as before; the next request tries again.
 			x.logError(fail(ErrAdapter, "updateSession: the session was not extended", err))
 			expires = stored.Expires
+		case updated == nil: // it has ended since it was read
+			x.clearSession()
+			return nil, nil
 		}
 	}
 	session := &Session{User: user, Expires: stored.Expires}

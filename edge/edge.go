@@ -77,8 +77,9 @@
 // once, and the next request starts a new instance. A program that ends before
 // it calls Serve, for instance because it refuses its configuration, is tried
 // again at each request; the reason is in the log. An instance whose memory has
-// grown past 64 MiB, or which holds 32 requests older than a minute, gets no new
-// requests and is dropped when it has answered those it has.
+// grown past 64 MiB, or which holds 32 requests older than a minute (one, with
+// EDGE_EXCLUSIVE), gets no new requests and is dropped when it has answered those
+// it has.
 package edge
 
 import (

@@ -8,7 +8,6 @@ import (
 	"io"
 	"net/http"
 	"strconv"
-	"strings"
 	"syscall/js"
 	"time"
 
@@ -106,7 +105,6 @@ func (f fetch) roundTrip(req *http.Request) (*http.Response, error) {
 		case "BodyTooLarge":
 			return nil, ErrBodyTooLarge
 		}
-		return nil, &jsx.Error{Name: thrown.Name, Message: strings.ReplaceAll(thrown.Message, target, req.URL.Host)}
 	}
 	if err != nil {
 		return nil, err

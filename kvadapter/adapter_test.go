@@ -328,8 +328,11 @@ func TestSessionsAreBounded(t *testing.T) {
 			s := sessionOf(ada, fmt.Sprint(i))
 			s.Expires = s.Expires.Add(time.Duration(i) * time.Second)
 			must[*core.AdapterSession](t)(b.CreateSession(t.Context(), s))
+			if i == 0 { // is in use, and will be extended
+				must[*core.AdapterSession](t)(b.UpdateSession(t.Context(), core.AdapterSession{SessionToken: "0", Expires: s.Expires.Add(time.Hour)}))
+			}
 		}
-		if err := errors.Join(isDead(t.Context(), b, "0", "1", "2"), shows(t.Context(), b, "3", ada)); err != nil {
+		if err := errors.Join(isDead(t.Context(), b, "1", "2", "3"), shows(t.Context(), b, "0", ada), shows(t.Context(), b, "4", ada)); err != nil {
 			t.Error(err)
 		}
 		if n := alive(b, "session."); n != 100 {

@@ -144,6 +144,14 @@ func (r *Records) addEntry(ctx context.Context, userID, key string, expires int6
 					first = other
 				}
 			}
+			s, _, err := r.loadSession(ctx, first)
+			if err != nil {
+				return false, err
+			}
+			if s != nil && s.User.ID == userID && s.Expires > u.Sessions[first].Expires { // extended since
+				u.Sessions[first] = sessionEntry{Expires: s.Expires}
+				continue
+			}
 			if err := r.end(ctx, first, u.Sessions[first].Expires); err != nil {
 				return false, err
 			}

@@ -24,7 +24,7 @@ export const calls = {
       let lines = "";
       for (const [name, value] of response.headers) lines += name + "\n" + value + "\n";
       return { status: response.status, lines, body: content };
-    } catch (e) { throw isLate ? named("TimeoutError") : e; } finally { clearTimeout(timer); }
+    } catch (e) { throw isLate ? named("TimeoutError") : named(e.name, withoutURL(e.message, url)); } finally { clearTimeout(timer); }
   },
 
   async kv(env, [binding, operation, key, option], body) {
@@ -75,7 +75,13 @@ export async function read(message) {
   return body;
 }
 
-const named = name => Object.assign(new Error(name), { name });
+const named = (name, message = name) => Object.assign(new Error(message), { name });
+
+// The host alone may be in an error: the rest of a URL may hold what belongs in no log.
+function withoutURL(message, url) {
+  const { href, host } = new URL(url);
+  return message.replaceAll(url, host).replaceAll(href, host);
+}
 
 function bound(env, binding, method) {
   if (typeof env?.[binding]?.[method] === "function") return env[binding];

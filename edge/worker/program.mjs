@@ -63,10 +63,10 @@ export class Program {
     for (const job of this.jobs.values()) { job.settle(null); job.finish?.(); }
   }
 
-  retired() { // true once it should get no more requests
+  retired(limit = maxStuck) { // true once it should get no more requests
     let stuck = 0;
-    for (const { since } of this.jobs.values()) if (Date.now() - since < stuckAfter || ++stuck === maxStuck) break;
-    return this.dead || stuck === maxStuck || this.exports.mem.buffer.byteLength > maxMemory;
+    for (const { since } of this.jobs.values()) if (Date.now() - since < stuckAfter || ++stuck === limit) break;
+    return this.dead || stuck === limit || this.exports.mem.buffer.byteLength > maxMemory;
   }
 
   handle(request, body, ctx) {

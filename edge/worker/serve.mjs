@@ -61,7 +61,7 @@ for (const signal of ["SIGINT", "SIGTERM"]) process.on(signal, () => workerd.kil
 
 const accepts = () =>
   new Promise((resolve) => {
-    const socket = net.connect(port, host, () => resolve(true) || socket.destroy())
+    const socket = net.connect(port, host.replace(/^\[|\]$/g, ""), () => resolve(true) || socket.destroy())
     socket.on("error", () => resolve(false))
   })
 while (!(await accepts())) await new Promise((resolve) => setTimeout(resolve, 25))

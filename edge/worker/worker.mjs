@@ -25,7 +25,7 @@ function serve(request, body, env, ctx) {
 
 async function serveExclusively(request, body, env, ctx) {
   for (let queued = 0; queued < maxQueued; queued += 10) {
-    pool = pool.filter(program => !program.retired());
+    pool = pool.filter(program => !program.retired(1));
     if (pool.length < env.EDGE_EXCLUSIVE && pool.every(program => program.jobs.size)) pool.push(new Program(env));
     const idle = pool.find(program => !program.jobs.size);
     if (idle) return idle.handle(request, body, ctx);

@@ -89,7 +89,8 @@ func work(j job) {
 
 // rest is called at the end of each request. When no other is under way, one of the
 // goroutines that wait ends, so that they are gone some time after a crowd is. To end
-// them all costs as much as to have none of them.
+// them all costs as much as to have none of them. A request that the platform has cut
+// off is under way for ever; the worker then retires the instance in the end.
 func rest() {
 	server.busy--
 	if server.busy == 0 && server.idle > 0 {

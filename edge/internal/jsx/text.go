@@ -1,6 +1,6 @@
 // Package jsx is the part of package edge that speaks JavaScript: how requests
-// enter the program and responses leave it, promises, fetch, headers and bytes.
-// The parts without a js suffix are plain Go and are tested natively.
+// enter the program and responses leave it, calls of the worker's functions, headers
+// and bytes. The parts without a js suffix are plain Go and are tested natively.
 package jsx
 
 import (

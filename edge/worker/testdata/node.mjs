@@ -37,6 +37,14 @@ assert.equal((await fetch("/echo", { method: "POST", body: "x".repeat((1 << 20) 
 await (await fetch("/after?url=http://127.0.0.1:1/")).text();
 await Promise.all(waiting);
 
+// What a host says of a URL, however it writes it, names no more than the URL's host.
+const { calls } = await import(pathToFileURL(process.argv[2] + "/calls.mjs"));
+const { fetch: real } = globalThis;
+globalThis.fetch = async url => { throw new TypeError(`no answer from ${url} (${new URL(url)})`); };
+await assert.rejects(calls.fetch({}, ["GET", "https://IDP.example?key=secret", 1000], "", () => {}),
+  { name: "TypeError", message: "no answer from idp.example (idp.example)" });
+globalThis.fetch = real;
+
 // Thirty-two requests older than a minute retire the instance; fewer don't.
 const booted = await goroutines();
 const now = Date.now;
@@ -69,6 +77,9 @@ const env = { EDGE_EXCLUSIVE: "1" };
 fetch("/hang", {}, env);
 const refused = await fetch("/work", {}, env);
 assert.deepEqual([refused.status, refused.headers.get("retry-after")], [503, "1"]);
+Date.now = () => now() + 61_000;
+assert.equal((await fetch("/work", {}, env)).status, 200, "after a minute another instance takes the place of one that hangs");
+Date.now = now;
 
 console.log("ok");
 process.exit(); // the requests that hang don't keep it
