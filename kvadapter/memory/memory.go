@@ -1,36 +1,33 @@
-// Package memory is a key-value store that forgets everything when the program ends: for
-// tests, demos and programs of which there is one. It keeps the rules of the stores it stands
-// in for, so that what works with it works with them.
+// Package memory is a store that forgets everything when the program ends: for tests, demos and
+// programs of which there is one. One of it carries what fits into memory, and some hundred
+// thousand commits a second.
 package memory
 
 import (
 	"bytes"
 	"context"
-	"errors"
-	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
 
-	"github.com/edgeauth/edgeauth/kvadapter/internal/storekey"
+	"github.com/edgeauth/edgeauth/kvadapter/kv"
 )
 
-// ErrKey is the error for a key that not every store can hold.
-var ErrKey = storekey.Err
-
-// pageSize is that of Workers KV, so that callers that forget the cursor fail early.
-const pageSize = 1000
-
-// A Store keeps values by key. It is safe for concurrent use.
+// A Store keeps values by key. It is a [kv.Store] and a [kv.Lister].
 type Store struct {
 	now     func() time.Time
 	mu      sync.Mutex
+	commits uint64 // so far; each is the version of what it wrote
 	records map[string]record
+	sweepAt int // how many records make the next sweep
 }
 
 type record struct {
 	value   []byte
+	version uint64
+	ref     string
 	expires time.Time // zero: never
 }
 
@@ -39,112 +36,111 @@ func New(now func() time.Time) *Store {
 	if now == nil {
 		now = time.Now
 	}
-	return &Store{now: now, records: map[string]record{}}
+	return &Store{now: now, records: map[string]record{}, sweepAt: minSweep}
 }
 
-// Get gives a copy of the value of key; ok is false when there is none or it has expired.
-func (s *Store) Get(ctx context.Context, key string) (value []byte, ok bool, err error) {
-	if err := errors.Join(ctx.Err(), storekey.Check(key)); err != nil {
-		return nil, false, err
+// Get is that of [kv.Store].
+func (s *Store) Get(ctx context.Context, keys ...string) ([]kv.Entry, error) {
+	if err := kv.CheckGet(ctx, keys); err != nil {
+		return nil, err
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	return kv.Follow(keys, s.entry), nil
+}
+
+// entry gives an entry, and what it refers to.
+func (s *Store) entry(key string) (kv.Entry, string) {
+	r, ok := s.live(key)
+	if !ok {
+		return kv.Entry{Key: key}, ""
+	}
+	return kv.Entry{Key: key, Value: bytes.Clone(r.value), Version: strconv.FormatUint(r.version, 36)}, r.ref
+}
+
+func (s *Store) live(key string) (record, bool) {
 	r, ok := s.records[key]
-	if !ok || s.hasEnded(r) {
-		delete(s.records, key)
-		return nil, false, nil
-	}
-	return append([]byte{}, r.value...), true, nil
+	return r, ok && !r.hasEnded(s.now())
 }
 
-// Put sets the value of key until expires; the zero time means for ever.
-func (s *Store) Put(ctx context.Context, key string, value []byte, expires time.Time) error {
-	if err := errors.Join(ctx.Err(), storekey.Check(key)); err != nil {
-		return err
+func (r record) hasEnded(now time.Time) bool { return !r.expires.IsZero() && !now.Before(r.expires) }
+
+// Commit is that of [kv.Store].
+func (s *Store) Commit(ctx context.Context, checks []kv.Check, writes []kv.Write) (ok bool, err error) {
+	if err := kv.CheckCommit(ctx, checks, writes); err != nil {
+		return false, err
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.records[key] = record{bytes.Clone(value), expires}
-	return nil
-}
-
-// Delete removes key. Deleting an absent key is no error.
-func (s *Store) Delete(ctx context.Context, key string) error {
-	if err := errors.Join(ctx.Err(), storekey.Check(key)); err != nil {
-		return err
+	for _, c := range checks {
+		if e, _ := s.entry(c.Key); e.Version != c.Version {
+			return false, nil
+		}
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	delete(s.records, key)
-	return nil
+	s.commits++
+	for _, w := range writes {
+		if len(w.Value) == 0 {
+			delete(s.records, w.Key)
+			continue
+		}
+		s.records[w.Key] = record{bytes.Clone(w.Value), s.commits, w.Ref, w.Expires.Truncate(time.Millisecond)}
+	}
+	s.sweep()
+	return true, nil
 }
 
-// List gives keys that begin with prefix, in order, a page at a time. The first call passes
-// an empty cursor, later ones the previous next; an empty next means that was the last page.
-func (s *Store) List(ctx context.Context, prefix, cursor string) (keys []string, next string, err error) {
-	if err := ctx.Err(); err != nil {
+// minSweep is how many records there are at least before those that have ended are removed.
+const minSweep = 1000
+
+// sweep removes what has ended each time the number of records has doubled, which costs a
+// commit nothing on average.
+func (s *Store) sweep() {
+	if len(s.records) < s.sweepAt {
+		return
+	}
+	now := s.now()
+	for key, r := range s.records {
+		if r.hasEnded(now) {
+			delete(s.records, key)
+		}
+	}
+	s.sweepAt = max(2*len(s.records), minSweep)
+}
+
+// pageSize bounds a page of List, in records.
+const pageSize = 1000
+
+// List is that of [kv.Lister]. The cursor is the last key of a page in the order of keys.
+func (s *Store) List(ctx context.Context, prefix, cursor string) (page []kv.Write, next string, err error) {
+	if err := kv.CheckList(ctx, prefix); err != nil {
 		return nil, "", err
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	maps.DeleteFunc(s.records, func(_ string, r record) bool { return s.hasEnded(r) })
+	var keys []string
 	for key := range s.records {
-		if strings.HasPrefix(key, prefix) && key > cursor {
+		if key > cursor && strings.HasPrefix(key, prefix) {
 			keys = append(keys, key)
 		}
+		if len(keys) > 8*pageSize {
+			keys = firstKeys(keys)
+		}
 	}
+	keys = firstKeys(keys)
+	if len(keys) > pageSize {
+		keys, next = keys[:pageSize], keys[pageSize-1]
+	}
+	for _, key := range keys {
+		if r, ok := s.live(key); ok {
+			page = append(page, kv.Write{Key: key, Value: bytes.Clone(r.value), Ref: r.ref, Expires: r.expires})
+		}
+	}
+	return page, next, nil
+}
+
+// firstKeys gives the first keys in order, one more than a page has so that it shows whether
+// there are more.
+func firstKeys(keys []string) []string {
 	slices.Sort(keys)
-	if len(keys) <= pageSize {
-		return keys, "", nil
-	}
-	return keys[:pageSize], keys[pageSize-1], nil
-}
-
-// Insert is Put if there is no value that has not expired. ok is whether it was stored.
-func (s *Store) Insert(ctx context.Context, key string, value []byte, expires time.Time) (ok bool, err error) {
-	if err := errors.Join(ctx.Err(), storekey.Check(key)); err != nil {
-		return false, err
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if r, ok := s.records[key]; ok && !s.hasEnded(r) {
-		return false, nil
-	}
-	s.records[key] = record{bytes.Clone(value), expires}
-	return true, nil
-}
-
-// Take is Get and Delete in one step: of concurrent callers one gets the value.
-func (s *Store) Take(ctx context.Context, key string) (value []byte, ok bool, err error) {
-	if err := errors.Join(ctx.Err(), storekey.Check(key)); err != nil {
-		return nil, false, err
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	r, ok := s.records[key]
-	delete(s.records, key)
-	if !ok || s.hasEnded(r) {
-		return nil, false, nil
-	}
-	return append([]byte{}, r.value...), true, nil
-}
-
-// Swap replaces the value old, byte by byte, by new until expires. ok is whether old was
-// there.
-func (s *Store) Swap(ctx context.Context, key string, old, new []byte, expires time.Time) (ok bool, err error) {
-	if err := errors.Join(ctx.Err(), storekey.Check(key)); err != nil {
-		return false, err
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	r, ok := s.records[key]
-	if !ok || s.hasEnded(r) || !bytes.Equal(r.value, old) {
-		return false, nil
-	}
-	s.records[key] = record{bytes.Clone(new), expires}
-	return true, nil
-}
-
-func (s *Store) hasEnded(r record) bool {
-	return !r.expires.IsZero() && !s.now().Before(r.expires)
+	return keys[:min(len(keys), pageSize+1)]
 }
