@@ -57,6 +57,23 @@ type Adapter struct {
 	// authenticator may have been cloned (Web Authentication, level 3, section 6.1.1).
 	UpdateAuthenticatorCounter func(ctx context.Context, credentialID string, counter uint32) (*Authenticator, error)
 
+	// The following do at once what a sign-in does in several of the above. If FindUser, SignUp and
+	// SignIn are all there, signing in calls them and the tokens' methods only; else the above in turn.
+
+	// FindUser answers in one step who has an account and, if nobody has, who has an address. It
+	// is never nil without an error; with User nil it is nobody.
+	FindUser func(ctx context.Context, q UserQuery) (*FoundUser, error)
+	// SignUp stores a new user with account, passkey and session at once, or nothing. An ID, an
+	// address, an account or a credential that somebody has already is ErrConflict.
+	SignUp func(ctx context.Context, s SignUp) (*User, *AdapterSession, error)
+	// SignIn changes a known user, links, and starts a session at once, or does nothing. An unknown
+	// user is an error, another user's address or account, or a stored credential, ErrConflict. What
+	// has changed since FindUser gave Revision is no error: the user is then changed as it is by now.
+	SignIn func(ctx context.Context, s SignIn) (*User, *AdapterSession, error)
+
+	// Users lists users, a page at a time: empty cursor first, empty next last. A page may be empty.
+	Users func(ctx context.Context, cursor string) (users []User, next string, err error)
+
 	// Absent says why methods are nil, by their names in the contract and with the fix. New tells
 	// it when a configuration needs one of them. Nil: there is nothing to say.
 	Absent map[string]string
@@ -69,8 +86,45 @@ type AdapterSession struct {
 	Expires      time.Time
 
 	// Revision may be anything by which the adapter knows again what it has read: UpdateSession
-	// gets back what GetSessionAndUser gave, and can spare reading it once more. Empty: nothing.
-	Revision string
+	// gets back what GetSessionAndUser gave, and can spare reading it once more. Nil: nothing.
+	Revision any
+}
+
+// A UserQuery is what [Adapter].FindUser is asked.
+type UserQuery struct {
+	Provider, ProviderAccountID string // both or neither
+	CredentialID                string // of a passkey; empty: none
+	Email                       string // asked only if nobody has the account; empty: nobody
+}
+
+// A FoundUser is what [Adapter].FindUser knows.
+type FoundUser struct {
+	User          *User
+	Account       *Account       // nil: the user was found by the address alone, or nobody was
+	Authenticator *Authenticator // of the credential, if that was asked for and is known
+
+	// Revision may be anything by which the adapter knows again what it has read: SignIn gets it back.
+	Revision any
+}
+
+// A SignUp is a first sign-in: a new user, and what is stored with it. What is nil is not.
+type SignUp struct {
+	User          User // with its ID
+	Account       *Account
+	Authenticator *Authenticator
+	Session       *AdapterSession
+	EndedSession  string // token of a session that ends with this sign-in; empty: none
+}
+
+// A SignIn is a sign-in of a user who is known.
+type SignIn struct {
+	User          User            // its ID, and the fields that change, as for UpdateUser
+	Account       *Account        // to link; nil: none
+	Authenticator *Authenticator  // to store; nil: none
+	Credential    *Authenticator  // a passkey that has just signed: its CredentialID and new Counter, stored by UpdateAuthenticatorCounter's rule; nil: none
+	Session       *AdapterSession // to start; nil: none
+	EndedSession  string          // token of a session that ends with this sign-in; empty: none
+	Revision      any             // FoundUser.Revision, if it was this user that was found
 }
 
 // A VerificationToken is the stored half of a sign-in link, or a challenge that a passkey has yet

@@ -152,6 +152,11 @@ func (a *Adapter) metered() *Adapter {
 		ListAuthenticatorsByUserID: metered1(&a.ListAuthenticatorsByUserID),
 		UpdateAuthenticatorCounter: metered2(&a.UpdateAuthenticatorCounter),
 
+		FindUser: metered1(&a.FindUser),
+		SignUp:   meteredPair(&a.SignUp),
+		SignIn:   meteredPair(&a.SignIn),
+		Users:    meteredPair(&a.Users),
+
 		Absent: a.Absent,
 	}
 }

@@ -75,9 +75,9 @@ var sessionFaults = []fault{
 			}
 			a.UpdateSession = func(ctx context.Context, s core.AdapterSession) (*core.AdapterSession, error) {
 				if s.UserID == "" {
-					s.UserID = s.Revision
+					s.UserID, _ = s.Revision.(string)
 				}
-				s.Revision = ""
+				s.Revision = nil
 				return m.updateSession(ctx, s)
 			}
 		}},
