@@ -21,13 +21,9 @@
 //	take(handle i32, ptr i32, length i32) -> i32   copies a result into the guest and releases it
 //	respond(ptr i32, length i32) -> i32            the Response to the request being handled
 //	fetch(ptr i32, length i32) -> i64              Fetch  → Response
-//	kv_get(ptr i32, length i32) -> i64             Key    → Value
-//	kv_put(ptr i32, length i32) -> i64             Put    → nothing
-//	kv_delete(ptr i32, length i32) -> i64          Key    → nothing
-//	kv_list(ptr i32, length i32) -> i64            List   → Page
-//	kv_insert(ptr i32, length i32) -> i64          Put    → Done
-//	kv_take(ptr i32, length i32) -> i64            Key    → Value
-//	kv_swap(ptr i32, length i32) -> i64            Swap   → Done
+//	store_get(ptr i32, length i32) -> i64          Call of a Get     → Entries
+//	store_commit(ptr i32, length i32) -> i64       Call of a Commit  → Done
+//	store_list(ptr i32, length i32) -> i64         Call of a List    → Page
 //
 // An i32 returned is a [Code]; 0 is success. edge_start returns [CodeState] when the program's main function returned
 // without serving, or when it is called twice. edge_handle returns [CodeMalformed] when it could not read the request.
@@ -55,19 +51,22 @@
 //	Response   status u16, fields, body
 //	fields     list of (name string, value string)
 //	body       flag; when 1, string
-//	store      flag (1: edge.Atomic, 0: edge.KV), binding string
-//	expiry     flag; when 1, seconds i64 since 1970, nanoseconds u32
-//	Key        store, key string
-//	Put        store, key string, value string, expiry
-//	Swap       store, key string, old string, new string, expiry
-//	List       store, prefix string, cursor string
-//	Value      flag; when 1, string
+//	Call       flag (1: edge.KV, 0: edge.Store), binding string, then a Get, Commit or List without a length
+//	Get        keys list of string
+//	Commit     checks list of (key string, version string), writes
+//	List       prefix string, cursor string
+//	Entries    list of (key string, value string, version string)
 //	Done       flag
-//	Page       keys list of string, next string (empty: the last page)
+//	Page       writes, next string (empty: the last page)
+//	writes     list of (key string, value string (empty: a deletion), ref string (empty: none), expiry)
+//	expiry     milliseconds u64 since 1970, at most 253402300799999, the end of the year 9999; 0: never
 //
-// What the functions whose names begin with kv_ do is in the documentation of edge.Store and edge.AtomicStore; the flag of
-// a Done is their ok. The last three are malformed with a store whose flag is 0. A host whose stores can't do them
-// answers [CodeFailed] to every call with a store whose flag is 1.
+// What a Get, Commit and List do is in the documentation of kv.Store and kv.Lister; the flag of a Done is Commit's ok. With
+// edge.KV, whose calls are those of kv.Cache, the entries of a Get have no version that means anything, but an empty one where
+// there is no value, a Commit has no checks, and there is no List: both are malformed otherwise.
+//
+// The same Get, Commit and List, and their answers, go between a worker and its Durable Object, as the bodies of requests and
+// responses (worker/records.mjs).
 //
 // edge_handle's argument is a Request. The i64 of the other functions is a result: one byte [Code], then for 0 the
 // message named above, and for any other code a text for people, at most [MaxText] bytes.
@@ -81,14 +80,14 @@
 //
 // No message is longer than [MaxMessage]; the receiver answers [CodeTooLarge] without reading it. The body of a Request,
 // and of the Response to a fetch, is at most [MaxBody]: the host answers 413 to the client, or [CodeTooLarge] to the guest.
-// Decoding is strict: a length past the end, bytes left over, a flag or a nanosecond count out of range, a status outside
+// Decoding is strict: a length past the end, bytes left over, a flag or an expiry out of range, a status outside
 // 100 to 999, a method or field name that is not a token (RFC 9110, 5.6.2), CR, LF or NUL in a field value, a control
 // character or space in a url or remote address, make the whole message malformed ([CodeMalformed]). Every accepted
 // message has exactly one encoding.
 package abi
 
 // Module is the name of the import module and holds the version of the contract.
-const Module = "edge_abi_1"
+const Module = "edge_abi_2"
 
 // Names of the exported functions of a guest.
 const (
@@ -98,22 +97,18 @@ const (
 
 // Names of the functions a guest imports from Module.
 const (
-	ImportTake     = "take"
-	ImportRespond  = "respond"
-	ImportFetch    = "fetch"
-	ImportKVGet    = "kv_get"
-	ImportKVPut    = "kv_put"
-	ImportKVDelete = "kv_delete"
-	ImportKVList   = "kv_list"
-	ImportKVInsert = "kv_insert"
-	ImportKVTake   = "kv_take"
-	ImportKVSwap   = "kv_swap"
+	ImportTake        = "take"
+	ImportRespond     = "respond"
+	ImportFetch       = "fetch"
+	ImportStoreGet    = "store_get"
+	ImportStoreCommit = "store_commit"
+	ImportStoreList   = "store_list"
 )
 
 // Limits, in bytes unless said otherwise.
 const (
 	MaxBody    = 1 << 20  // body of a Request, and of the Response to a fetch
-	MaxMessage = 16 << 20 // one encoded message
+	MaxMessage = 32 << 20 // one encoded message
 	MaxText    = 1 << 10  // text of a failed result
 	MaxResults = 64       // results one instance has not taken yet
 )

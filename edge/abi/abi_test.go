@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/edgeauth/edgeauth/edge/abi"
+	"github.com/edgeauth/edgeauth/kvadapter/kv"
 )
 
 type message interface {
@@ -21,7 +22,11 @@ type message interface {
 
 func samples() map[string][]message {
 	fields := []abi.Field{{"Set-Cookie", "a=1; Path=/"}, {"X", "\xe9\xff caf\u00e9"}, {"set-cookie", ""}}
-	atomic := abi.Store{Atomic: true, Binding: "AUTH"}
+	writes := []kv.Write{
+		{Key: "gone"},
+		{Key: "k", Value: []byte("\x00v\xff"), Ref: "user:1", Expires: time.UnixMilli(1).UTC()},
+		{Key: "l", Value: []byte("v"), Expires: time.Date(9999, 12, 31, 23, 59, 59, 999e6, time.UTC)},
+	}
 	return map[string][]message{
 		"Request": {
 			&abi.Request{Method: "GET", URL: "http://h/"},
@@ -36,21 +41,13 @@ func samples() map[string][]message {
 			&abi.Response{Status: 204},
 			&abi.Response{Status: 999, Fields: fields, Body: bytes.Repeat([]byte{0}, 300)},
 		},
-		"Key": {&abi.Key{}, &abi.Key{Store: abi.Store{Binding: "AUTH"}, Key: "user:\x00\xff"}, &abi.Key{Store: atomic, Key: "k"}},
-		"Put": {
-			&abi.Put{Store: atomic, Key: "k", Value: []byte{}},
-			&abi.Put{Key: "k", Value: []byte("v"), Expires: time.Unix(0, 0).UTC()},
-			&abi.Put{Key: "k", Value: []byte("v"), Expires: time.Date(1, 1, 1, 0, 0, 0, 1, time.UTC)},
-			&abi.Put{Key: "k", Value: []byte("v"), Expires: time.Date(9999, 12, 31, 23, 59, 59, 999999999, time.UTC)},
-		},
-		"Swap": {
-			&abi.Swap{Store: atomic, Key: "k", Old: []byte("old"), New: []byte{}},
-			&abi.Swap{Store: atomic, Key: "k", Old: []byte{}, New: []byte("new"), Expires: time.Unix(1, 2).UTC()},
-		},
-		"List":  {&abi.List{}, &abi.List{Store: atomic, Prefix: "user:", Cursor: "user:9"}},
-		"Done":  {&abi.Done{}, &abi.Done{OK: true}},
-		"Value": {&abi.Value{}, &abi.Value{Bytes: []byte{}}, &abi.Value{Bytes: []byte("v")}},
-		"Page":  {&abi.Page{}, &abi.Page{Keys: []string{"", "a", "b"}, Next: "b"}},
+		"Call":    {&abi.Call{Message: []byte{}}, &abi.Call{Store: abi.Store{Cache: true, Binding: "AUTH"}, Message: []byte("m")}},
+		"Get":     {&abi.Get{}, &abi.Get{Keys: []string{"", "user:\x00\xff"}}},
+		"Commit":  {&abi.Commit{}, &abi.Commit{Checks: []kv.Check{{Key: "k"}, {Key: "l", Version: "1"}}, Writes: writes}},
+		"List":    {&abi.List{}, &abi.List{Prefix: "user:", Cursor: "user:9"}},
+		"Entries": {&abi.Entries{}, &abi.Entries{Entries: []kv.Entry{{Key: "absent"}, {Key: "k", Value: []byte("v"), Version: "1"}}}},
+		"Done":    {&abi.Done{}, &abi.Done{OK: true}},
+		"Page":    {&abi.Page{}, &abi.Page{Writes: writes, Next: "l"}},
 	}
 }
 
@@ -75,6 +72,9 @@ func TestMessagesSurviveTheTrip(t *testing.T) {
 func TestEveryPrefixAndEveryTailIsMalformed(t *testing.T) {
 	t.Parallel()
 	for name, messages := range samples() {
+		if name == "Call" {
+			continue // its message is whatever follows
+		}
 		for _, m := range messages {
 			encoded := m.Append(nil)
 			for n := range encoded {
@@ -110,29 +110,42 @@ func TestValuesOutsideTheRulesAreMalformed(t *testing.T) {
 			t.Errorf("%s: %v", rule, err)
 		}
 	}
-	if err := new(abi.Key).Decode((&abi.Key{}).Append(nil)); err != nil {
-		t.Error(err)
-	}
-	for rule, b := range map[string][]byte{"flag 2 in a store": {2, 0, 0, 0, 0, 0, 0, 0, 0}, "flag 255 in a store": {255, 0, 0, 0, 0, 0, 0, 0, 0}} {
-		if err := new(abi.Key).Decode(b); !errors.Is(err, abi.ErrMalformed) {
-			t.Errorf("%s: %v", rule, err)
-		}
-	}
-	for rule, encoded := range map[string]string{
-		"flag 2":                  "02",
-		"length past the end":     "01ffffffff",
-		"value of an absent flag": "0000000000",
+	for rule, c := range map[string]struct {
+		encoded string // in hexadecimal
+		message message
+	}{
+		"flag 2 in a call":           {"0200000000", new(abi.Call)},
+		"binding past the end":       {"00ffffffff", new(abi.Call)},
+		"flag 2":                     {"02", new(abi.Done)},
+		"key past the end":           {"01000000ffffffff", new(abi.Get)},
+		"more keys than bytes":       {"02000000" + "00000000", new(abi.Get)},
+		"expiry after the year 9999": {"00000000" + "01000000" + "00000000" + "00000000" + "00000000" + "00dc1fd277e60000", new(abi.Commit)},
 	} {
-		b, _ := hex.DecodeString(encoded)
-		if err := new(abi.Value).Decode(b); !errors.Is(err, abi.ErrMalformed) {
+		b, err := hex.DecodeString(c.encoded)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := c.message.Decode(b); !errors.Is(err, abi.ErrMalformed) {
 			t.Errorf("%s: %v", rule, err)
 		}
 	}
-	never := (&abi.Put{Key: "k"}).Append(nil)
-	zero := append(never[:len(never)-1], 1)
-	zero = append(zero, 0x00, 0x09, 0x6e, 0x88, 0xf1, 0xff, 0xff, 0xff, 0, 0, 0, 0) // -62135596800: 0001-01-01
-	if err := new(abi.Put).Decode(zero); !errors.Is(err, abi.ErrMalformed) {
-		t.Errorf("an expiry that would read as never: %v", err)
+}
+
+func TestExpiriesAreMillisecondsUntilTheYear9999(t *testing.T) {
+	t.Parallel()
+	for in, want := range map[time.Time]time.Time{
+		{}:                          {},
+		time.Unix(7, 1_999_999):     time.UnixMilli(7001).UTC(),
+		time.Unix(0, 0):             time.UnixMilli(1).UTC(), // 0 is never
+		time.Unix(-1, 0):            time.UnixMilli(1).UTC(),
+		time.Unix(math.MaxInt32, 0): time.Unix(math.MaxInt32, 0).UTC(),
+		time.Date(20000, 1, 1, 0, 0, 0, 0, time.UTC): time.Date(9999, 12, 31, 23, 59, 59, 999e6, time.UTC),
+	} {
+		sent := abi.Commit{Writes: []kv.Write{{Key: "k", Value: []byte("v"), Expires: in}}}
+		var got abi.Commit
+		if err := got.Decode(sent.Append(nil)); err != nil || got.Writes[0].Expires != want {
+			t.Errorf("%v became %v (%v), want %v", in, got.Writes, err, want)
+		}
 	}
 }
 

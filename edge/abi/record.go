@@ -1,141 +1,124 @@
 package abi
 
-import "time"
+import (
+	"time"
+
+	"github.com/edgeauth/edgeauth/kvadapter/kv"
+)
 
 // Store names a store of the host.
 type Store struct {
-	Atomic  bool // edge.Atomic, which is not edge.KV of the same binding
+	Cache   bool // edge.KV, which is not the edge.Store of the same binding
 	Binding string
 }
 
-func (s *Store) append(b []byte) []byte {
-	return appendString(appendFlag(b, s.Atomic), s.Binding)
-}
-
-func (d *decoder) store() Store {
-	return Store{Atomic: d.flag(), Binding: d.string()}
-}
-
-// appendExpiry takes the zero time for never.
-func appendExpiry(b []byte, t time.Time) []byte {
-	b = appendFlag(b, !t.IsZero())
-	if t.IsZero() {
-		return b
-	}
-	return appendUint32(appendUint64(b, uint64(t.Unix())), uint32(t.Nanosecond()))
-}
-
-func (d *decoder) expiry() time.Time {
-	if !d.flag() {
-		return time.Time{}
-	}
-	seconds, nanoseconds := int64(d.uint64()), d.uint32()
-	t := time.Unix(seconds, int64(nanoseconds)).UTC()
-	if nanoseconds >= 1e9 || t.IsZero() { // the instant of the zero Time would read as never
-		d.fail()
-	}
-	return t
-}
-
-// Key names a record: the argument of kv_get, kv_delete and kv_take.
-type Key struct {
-	Store Store
-	Key   string
-}
-
-// Append appends the encoding of m to b.
-func (m *Key) Append(b []byte) []byte {
-	return appendString(m.Store.append(b), m.Key)
-}
-
-// Decode replaces m by the key encoded in b. The error is ErrMalformed.
-func (m *Key) Decode(b []byte) error {
-	d := decoder{rest: b}
-	*m = Key{Store: d.store(), Key: d.string()}
-	return d.end()
-}
-
-// Put is a record to store: the argument of kv_put and kv_insert.
-type Put struct {
+// Call is a Get, a Commit or a List on a store of the host.
+type Call struct {
 	Store   Store
-	Key     string
-	Value   []byte
-	Expires time.Time // zero: never
+	Message []byte // the encoding of the Get, Commit or List
 }
 
 // Append appends the encoding of m to b.
-func (m *Put) Append(b []byte) []byte {
-	b = appendString(m.Store.append(b), m.Key)
-	return appendExpiry(appendBytes(b, m.Value), m.Expires)
+func (m *Call) Append(b []byte) []byte {
+	b = appendString(appendFlag(b, m.Store.Cache), m.Store.Binding)
+	return append(b, m.Message...)
 }
 
-// Decode replaces m by the record encoded in b. Value shares b's memory; Expires is in UTC. The error is ErrMalformed.
-func (m *Put) Decode(b []byte) error {
+// Decode replaces m by the call encoded in b. Message shares b's memory and is not looked at. The error is ErrMalformed.
+func (m *Call) Decode(b []byte) error {
 	d := decoder{rest: b}
-	*m = Put{Store: d.store(), Key: d.string(), Value: d.bytes(), Expires: d.expiry()}
+	*m = Call{Store: Store{Cache: d.flag(), Binding: d.string()}}
+	m.Message, d.rest = d.rest, nil
 	return d.end()
 }
 
-// Swap replaces the value of a record: the argument of kv_swap.
-type Swap struct {
-	Store    Store
-	Key      string
-	Old, New []byte
-	Expires  time.Time // of the new value; zero: never
+// Get asks for the entries of keys.
+type Get struct {
+	Keys []string
 }
 
 // Append appends the encoding of m to b.
-func (m *Swap) Append(b []byte) []byte {
-	b = appendString(m.Store.append(b), m.Key)
-	return appendExpiry(appendBytes(appendBytes(b, m.Old), m.New), m.Expires)
+func (m *Get) Append(b []byte) []byte {
+	b = appendUint32(b, uint32(len(m.Keys)))
+	for _, key := range m.Keys {
+		b = appendString(b, key)
+	}
+	return b
 }
 
-// Decode replaces m by the swap encoded in b. Old and New share b's memory; Expires is in UTC. The error is ErrMalformed.
-func (m *Swap) Decode(b []byte) error {
+// Decode replaces m by the get encoded in b. The error is ErrMalformed.
+func (m *Get) Decode(b []byte) error {
 	d := decoder{rest: b}
-	*m = Swap{Store: d.store(), Key: d.string(), Old: d.bytes(), New: d.bytes(), Expires: d.expiry()}
+	*m = Get{Keys: list(&d, 4, d.string)}
 	return d.end()
 }
 
-// List asks for the keys with a prefix.
+// Commit asks for writes that happen if all checks hold.
+type Commit struct {
+	Checks []kv.Check
+	Writes []kv.Write
+}
+
+// Append appends the encoding of m to b.
+func (m *Commit) Append(b []byte) []byte {
+	b = appendUint32(b, uint32(len(m.Checks)))
+	for _, c := range m.Checks {
+		b = appendString(appendString(b, c.Key), c.Version)
+	}
+	return appendWrites(b, m.Writes)
+}
+
+// Decode replaces m by the commit encoded in b. Values share b's memory; times are in UTC. The error is ErrMalformed.
+func (m *Commit) Decode(b []byte) error {
+	d := decoder{rest: b}
+	check := func() kv.Check { return kv.Check{Key: d.string(), Version: d.string()} }
+	*m = Commit{Checks: list(&d, 8, check), Writes: d.writes()}
+	return d.end()
+}
+
+// List asks for a page of what is stored.
 type List struct {
-	Store  Store
 	Prefix string
 	Cursor string // empty: from the start; otherwise the Next of the page before
 }
 
 // Append appends the encoding of m to b.
 func (m *List) Append(b []byte) []byte {
-	return appendString(appendString(m.Store.append(b), m.Prefix), m.Cursor)
+	return appendString(appendString(b, m.Prefix), m.Cursor)
 }
 
 // Decode replaces m by the list encoded in b. The error is ErrMalformed.
 func (m *List) Decode(b []byte) error {
 	d := decoder{rest: b}
-	*m = List{Store: d.store(), Prefix: d.string(), Cursor: d.string()}
+	*m = List{Prefix: d.string(), Cursor: d.string()}
 	return d.end()
 }
 
-// Value answers kv_get and kv_take.
-type Value struct {
-	Bytes []byte // nil: no such record, which differs from an empty one
+// Entries answers a Get.
+type Entries struct {
+	Entries []kv.Entry
 }
 
 // Append appends the encoding of m to b.
-func (m *Value) Append(b []byte) []byte {
-	return appendOptional(b, m.Bytes)
+func (m *Entries) Append(b []byte) []byte {
+	b = appendUint32(b, uint32(len(m.Entries)))
+	for _, e := range m.Entries {
+		b = appendString(appendBytes(appendString(b, e.Key), e.Value), e.Version)
+	}
+	return b
 }
 
-// Decode replaces m by the value encoded in b, sharing its memory. The error is ErrMalformed.
-func (m *Value) Decode(b []byte) error {
+// Decode replaces m by the entries encoded in b, whose memory the values share. The error is ErrMalformed.
+func (m *Entries) Decode(b []byte) error {
 	d := decoder{rest: b}
-	*m = Value{Bytes: d.optional()}
+	entry := func() kv.Entry { return kv.Entry{Key: d.string(), Value: d.value(), Version: d.string()} }
+	*m = Entries{list(&d, 12, entry)}
 	return d.end()
 }
 
-// Done answers kv_insert and kv_swap.
+// Done answers a Commit.
 type Done struct {
-	OK bool // whether the record was stored
+	OK bool // whether the checks held, and the writes happened
 }
 
 // Append appends the encoding of m to b.
@@ -150,32 +133,78 @@ func (m *Done) Decode(b []byte) error {
 	return d.end()
 }
 
-// Page answers kv_list.
+// Page answers a List.
 type Page struct {
-	Keys []string
-	Next string // cursor of the next page; empty: this is the last
+	Writes []kv.Write
+	Next   string // cursor of the next page; empty: this is the last
 }
 
 // Append appends the encoding of m to b.
 func (m *Page) Append(b []byte) []byte {
-	b = appendUint32(b, uint32(len(m.Keys)))
-	for _, key := range m.Keys {
-		b = appendString(b, key)
-	}
-	return appendString(b, m.Next)
+	return appendString(appendWrites(b, m.Writes), m.Next)
 }
 
-// Decode replaces m by the page encoded in b. The error is ErrMalformed.
+// Decode replaces m by the page encoded in b. Values share b's memory; times are in UTC. The error is ErrMalformed.
 func (m *Page) Decode(b []byte) error {
 	d := decoder{rest: b}
-	*m = Page{}
-	n := d.count(4)
-	if n > 0 {
-		m.Keys = make([]string, n)
-	}
-	for i := range m.Keys {
-		m.Keys[i] = d.string()
-	}
-	m.Next = d.string()
+	*m = Page{Writes: d.writes(), Next: d.string()}
 	return d.end()
+}
+
+func appendWrites(b []byte, writes []kv.Write) []byte {
+	b = appendUint32(b, uint32(len(writes)))
+	for _, w := range writes {
+		b = appendString(appendBytes(appendString(b, w.Key), w.Value), w.Ref)
+		b = appendUint64(b, milliseconds(w.Expires))
+	}
+	return b
+}
+
+func (d *decoder) writes() []kv.Write {
+	return list(d, 20, func() kv.Write {
+		return kv.Write{Key: d.string(), Value: d.value(), Ref: d.string(), Expires: d.expiry()}
+	})
+}
+
+// latest is the end of the year 9999, in milliseconds since 1970.
+const latest = 253402300799999
+
+// milliseconds is the number for an expiry. An end that the number can't say is as long ago, or as far away, as it can.
+func milliseconds(expires time.Time) uint64 {
+	if expires.IsZero() {
+		return 0
+	}
+	return uint64(min(max(expires.UnixMilli(), 1), latest))
+}
+
+func (d *decoder) expiry() time.Time {
+	n := d.uint64()
+	if n > latest {
+		d.fail()
+	}
+	if n == 0 || d.bad {
+		return time.Time{}
+	}
+	return time.UnixMilli(int64(n)).UTC()
+}
+
+// value is bytes, but nil when there are none.
+func (d *decoder) value() []byte {
+	if b := d.bytes(); len(b) > 0 {
+		return b
+	}
+	return nil
+}
+
+// list reads elements that take at least size bytes each. An empty list is nil.
+func list[T any](d *decoder, size int, element func() T) []T {
+	n := d.count(size)
+	if n == 0 {
+		return nil
+	}
+	elements := make([]T, n)
+	for i := range elements {
+		elements[i] = element()
+	}
+	return elements
 }
