@@ -57,18 +57,22 @@ type Adapter struct {
 	// authenticator may have been cloned (Web Authentication, level 3, section 6.1.1).
 	UpdateAuthenticatorCounter func(ctx context.Context, credentialID string, counter uint32) (*Authenticator, error)
 
-	// The following do at once what a sign-in does in several of the above. If FindUser, SignUp and
-	// SignIn are all there, signing in calls them and the tokens' methods only; else the above in turn.
+	// The next three do in one step each what a sign-in does in several with the above. If all of
+	// them are there, signing in calls them in place of those that change users, accounts and
+	// authenticators, or start sessions; so whoever wraps one of those wraps these as well, or sets
+	// them to nil.
 
 	// FindUser answers in one step who has an account and, if nobody has, who has an address. It
 	// is never nil without an error; with User nil it is nobody.
 	FindUser func(ctx context.Context, q UserQuery) (*FoundUser, error)
-	// SignUp stores a new user with account, passkey and session at once, or nothing. An ID, an
-	// address, an account or a credential that somebody has already is ErrConflict.
+	// SignUp stores a new user with account, passkey and session, whose UserID is the user's ID, at
+	// once, or nothing. An ID, an address, an account or a credential that somebody has already is
+	// ErrConflict.
 	SignUp func(ctx context.Context, s SignUp) (*User, *AdapterSession, error)
 	// SignIn changes a known user, links, and starts a session at once, or does nothing. An unknown
-	// user is an error, another user's address or account, or a stored credential, ErrConflict. What
-	// has changed since FindUser gave Revision is no error: the user is then changed as it is by now.
+	// user is an error, and so is a Credential that the user does not have; another user's address
+	// or account, a credential to store that is stored, or a counter that did not grow ErrConflict.
+	// What has changed since FindUser gave Revision is no error: it goes by what is stored by now.
 	SignIn func(ctx context.Context, s SignIn) (*User, *AdapterSession, error)
 
 	// Users lists users, a page at a time: empty cursor first, empty next last. A page may be empty.
@@ -107,7 +111,7 @@ type FoundUser struct {
 	Revision any
 }
 
-// A SignUp is a first sign-in: a new user, and what is stored with it. What is nil is not.
+// A SignUp is a first sign-in: a new user, and what is stored with it; nil: there is none.
 type SignUp struct {
 	User          User // with its ID
 	Account       *Account

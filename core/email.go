@@ -28,13 +28,16 @@ func (x *exchange) sendLink() (reply, error) {
 	if err != nil {
 		return reply{}, fail(ErrEmailSignIn, "the e-mail address can't be used", err)
 	}
-	user, account, err := x.emailUser(address)
-	if err != nil {
-		return reply{}, err
-	}
-	redirect, err := x.authorize(SignInParams{User: user, Account: account, VerificationRequest: true})
-	if err != nil || redirect != "" {
-		return reply{redirect: redirect}, err
+	if x.config.Callbacks.SignIn != nil { // nobody else wants to know whose address it is
+		found, err := x.findUser(UserQuery{Email: address})
+		if err != nil {
+			return reply{}, err
+		}
+		user, account := x.emailUser(found, address)
+		redirect, err := x.authorize(SignInParams{User: user, Account: account, VerificationRequest: true})
+		if err != nil || redirect != "" {
+			return reply{redirect: redirect}, err
+		}
 	}
 	m := VerificationRequest{
 		Identifier: address, Site: x.origin, Provider: x.provider.id, From: p.From, APIKey: p.APIKey,
@@ -116,66 +119,56 @@ func (x *exchange) emailCallback() (reply, error) {
 
 // enterByEmail signs in whoever has shown that an address is theirs.
 func (x *exchange) enterByEmail(address string) (reply, error) {
-	user, account, err := x.emailUser(address)
+	found, err := x.findUser(UserQuery{Email: address})
 	if err != nil {
 		return reply{}, err
 	}
+	user, account := x.emailUser(found, address)
 	redirect, err := x.authorize(SignInParams{User: user, Account: account})
 	if err != nil || redirect != "" {
 		return reply{redirect: redirect}, err
 	}
-	found, err := x.emailLogin(user, account)
+	entered, err := x.emailLogin(user, account, found)
 	if err != nil {
 		return reply{}, err
 	}
-	return x.finish(nil, found)
+	return x.finish(nil, entered)
 }
 
 // emailUser is who an address belongs to, or a user that could be made of it.
-func (x *exchange) emailUser(address string) (*User, *Account, error) {
-	user, err := x.config.Adapter.GetUserByEmail(x.ctx, address)
-	if err != nil {
-		return nil, nil, fail(ErrAdapter, "getUserByEmail", err)
-	}
+func (x *exchange) emailUser(found *FoundUser, address string) (*User, *Account) {
+	user := found.User
 	if user == nil {
 		user = &User{ID: randomUUID(), Email: address}
 	}
-	return user, &Account{Provider: x.provider.id, ProviderAccountID: address, Type: TypeEmail, UserID: user.ID}, nil
+	return user, &Account{Provider: x.provider.id, ProviderAccountID: address, Type: TypeEmail, UserID: user.ID}
 }
 
 // emailLogin creates the user or marks the address as verified, and starts a session.
-func (x *exchange) emailLogin(user *User, account *Account) (*login, error) {
-	adapter := x.config.Adapter
-	known, err := adapter.GetUserByEmail(x.ctx, user.Email)
-	for try := 0; known == nil; try++ {
-		if err != nil {
-			return nil, fail(ErrAdapter, "getUserByEmail", err)
+func (x *exchange) emailLogin(user *User, account *Account, found *FoundUser) (*login, error) {
+	if x.config.Callbacks.SignIn != nil && !x.config.Adapter.isComposed() {
+		// The callback may have changed who has the address.
+		var err error
+		if found, err = x.findUser(UserQuery{Email: user.Email}); err != nil {
+			return nil, err
 		}
+	}
+	for try := 0; found.User == nil; try++ {
 		fresh := *user
 		fresh.EmailVerified = x.now
-		created, conflict := adapter.CreateUser(x.ctx, fresh)
+		entered, err := x.register(account, SignUp{User: fresh}, nil)
 		switch {
-		case conflict == nil:
-			x.emit("createUser", x.config.Events.CreateUser != nil, func() error {
-				return x.config.Events.CreateUser(x.ctx, UserEvent{User: created})
-			})
-			return x.enter(created, account, true)
-		case !errors.Is(conflict, ErrConflict):
-			return nil, fail(ErrAdapter, "createUser", conflict)
+		case !errors.Is(err, ErrConflict):
+			return entered, err
 		case try == mostRaces:
-			return nil, fail(ErrAdapter, "createUser and getUserByEmail disagree about an address", conflict)
+			return nil, fail(ErrAdapter, "an address is taken, and nobody has it", err)
 		}
 		// Another link of the address was quicker: its user is there by now, or about to be.
-		known, err = adapter.GetUserByEmail(x.ctx, user.Email)
+		if found, err = x.findUser(UserQuery{Email: user.Email}); err != nil {
+			return nil, err
+		}
 	}
-	updated, err := adapter.UpdateUser(x.ctx, User{ID: known.ID, EmailVerified: x.now})
-	if err != nil {
-		return nil, fail(ErrAdapter, "updateUser", err)
-	}
-	x.emit("updateUser", x.config.Events.UpdateUser != nil, func() error {
-		return x.config.Events.UpdateUser(x.ctx, UserEvent{User: updated})
-	})
-	return x.enter(updated, account, false)
+	return x.enter(found.User, account, SignIn{User: User{EmailVerified: x.now}, Revision: found.Revision}, nil)
 }
 
 // NormalizeEmail gives the form of an address under which it is stored, sent to and compared:

@@ -1,9 +1,6 @@
 package core
 
-import (
-	"context"
-	"errors"
-)
+import "errors"
 
 // login is the outcome of finding out, or creating, who a confirmed account belongs to.
 type login struct {
@@ -13,9 +10,15 @@ type login struct {
 	isNewUser bool
 }
 
-// login finds the user of an OAuth account: the one it is linked to, else the one who is
-// signed in, else a new one. Without an adapter it is whoever the provider described.
-func (x *exchange) login(profile *User, account *Account) (*login, error) {
+// accountQuery asks who an OAuth account belongs to, else its address.
+func accountQuery(profile *User, account *Account) UserQuery {
+	return UserQuery{Provider: account.Provider, ProviderAccountID: account.ProviderAccountID, Email: profile.Email}
+}
+
+// login signs in with an OAuth account: as the user it is linked to, else as the one who is
+// signed in, else as a new one. found is who it belonged to before the SignIn callback was asked.
+// Without an adapter it is whoever the provider described.
+func (x *exchange) login(profile *User, account *Account, found *FoundUser) (*login, error) {
 	if x.config.Adapter == nil {
 		return &login{user: profile, account: account}, nil
 	}
@@ -23,106 +26,59 @@ func (x *exchange) login(profile *User, account *Account) (*login, error) {
 	if err != nil {
 		return nil, err
 	}
-	known, err := x.config.Adapter.GetUserByAccount(x.ctx, account.Provider, account.ProviderAccountID)
-	if err != nil {
-		return nil, fail(ErrAdapter, "getUserByAccount", err)
-	}
-	switch {
-	case known != nil && now != nil && known.ID != now.ID:
-		return nil, fail(ErrOAuthAccountNotLinked, "the account belongs to another user than the one who is signed in", nil)
-	case known != nil:
-		return x.enter(known, account, false)
-	case now != nil:
-		if err := x.link(now, account, profile, false); err != nil {
+	if x.mayHaveChanged(found) {
+		if found, err = x.findUser(accountQuery(profile, account)); err != nil {
 			return nil, err
 		}
-		return x.enter(now, account, false)
 	}
-	return x.register(profile, account)
-}
-
-// register signs in an account that nobody has yet: with a new user, or with the one who has
-// its address if the provider is trusted to have verified it.
-func (x *exchange) register(profile *User, account *Account) (*login, error) {
-	var user *User
-	var err error
-	if profile.Email != "" {
-		if user, err = x.config.Adapter.GetUserByEmail(x.ctx, profile.Email); err != nil {
-			return nil, fail(ErrAdapter, "getUserByEmail", err)
-		}
+	out, err := x.loginAs(now, found, profile, account)
+	if !errors.Is(err, ErrConflict) {
+		return out, err
 	}
-	isNewUser := user == nil
-	if !isNewUser && !x.provider.oauth.AllowDangerousEmailAccountLinking {
-		return nil, fail(ErrOAuthAccountNotLinked, "another user has the account's e-mail address", nil)
-	}
-	if isNewUser {
-		user, err = x.makeUser(profile)
-		if errors.Is(err, ErrConflict) {
-			return nil, fail(ErrOAuthAccountNotLinked, "another sign-in has just taken the e-mail address", err)
-		}
-		if err != nil {
-			return nil, fail(ErrAdapter, "createUser", err)
-		}
-		if err := x.linkNew(user, account, profile); err != nil {
-			return nil, err
-		}
-	} else if err := x.link(user, account, profile, false); err != nil {
+	// Somebody was quicker to take the account or its address. If it was another sign-in with this
+	// account, the account is known by now.
+	if found, err = x.findUser(accountQuery(profile, account)); err != nil {
 		return nil, err
 	}
-	return x.enter(user, account, isNewUser)
-}
-
-// makeUser stores a new user. If that fails, it may have worked all the same, and the address
-// would be taken by somebody who has no way to sign in: so the user goes again.
-func (x *exchange) makeUser(user *User) (*User, error) {
-	made, err := x.config.Adapter.CreateUser(x.ctx, *user)
-	if err != nil && !errors.Is(err, ErrConflict) {
-		x.unmakeUser(user.ID)
+	out, err = x.loginAs(now, found, profile, account)
+	if errors.Is(err, ErrConflict) {
+		return nil, fail(ErrOAuthAccountNotLinked, "another user has just taken the account or its e-mail address", err)
 	}
-	return made, err
+	return out, err
 }
 
-// unmakeUser deletes a user whom nobody could sign in as.
-func (x *exchange) unmakeUser(id string) {
-	if x.config.Adapter.DeleteUser == nil {
-		return
+// mayHaveChanged reports whether the SignIn callback could have changed what was found without
+// anything that follows noticing it. A commit notices; single methods do not, and neither does
+// who is refused, or has nothing left to store.
+func (x *exchange) mayHaveChanged(found *FoundUser) bool {
+	if x.config.Callbacks.SignIn == nil {
+		return false
 	}
-	if err := x.config.Adapter.DeleteUser(context.WithoutCancel(x.ctx), id); err != nil {
-		x.logError(fail(ErrAdapter, "deleteUser: a user without an account stays", err))
+	commits := found.User == nil || found.Account != nil && x.strategy == StrategyDatabase
+	return !commits || !x.config.Adapter.isComposed()
+}
+
+// loginAs signs in with an account that belongs to whom was found, while now is signed in. An error
+// that is ErrConflict says that somebody has taken the account or its address meanwhile.
+func (x *exchange) loginAs(now *User, found *FoundUser, profile *User, account *Account) (*login, error) {
+	switch {
+	case found.Account != nil && now != nil && found.User.ID != now.ID:
+		return nil, fail(ErrOAuthAccountNotLinked, "the account belongs to another user than the one who is signed in", nil)
+	case found.Account != nil:
+		return x.enter(found.User, account, SignIn{Revision: found.Revision}, nil)
+	case now != nil:
+		return x.enter(now, account, SignIn{Account: x.accountToKeep(now, account)}, profile)
+	case found.User == nil:
+		return x.register(account, SignUp{User: *profile, Account: x.accountToKeep(profile, account)}, profile)
+	case !x.provider.oauth.AllowDangerousEmailAccountLinking:
+		return nil, fail(ErrOAuthAccountNotLinked, "another user has the account's e-mail address", nil)
 	}
+	s := SignIn{Account: x.accountToKeep(found.User, account), Revision: found.Revision}
+	return x.enter(found.User, account, s, profile)
 }
 
-// linkNew links an account to the user who was just made for it. If that fails, or panics, the
-// user goes again: nobody could sign in as that user, nor with the address, which would be taken.
-func (x *exchange) linkNew(user *User, account *Account, profile *User) error {
-	return x.orDelete(user, func() error { return x.link(user, account, profile, true) })
-}
-
-// orDelete deletes a new user again if linking fails or panics.
-func (x *exchange) orDelete(user *User, link func() error) error {
-	linked := false
-	defer func() {
-		if !linked {
-			x.unmakeUser(user.ID)
-		}
-	}()
-	err := link()
-	linked = err == nil
-	return err
-}
-
-// link stores an account and tells of it, and first of its user if it is a new one.
-func (x *exchange) link(user *User, account *Account, profile *User, isNewUser bool) error {
-	kept, err := x.keepAccount(user, account)
-	if err != nil {
-		return err
-	}
-	x.tellLinked(user, kept, profile, isNewUser)
-	return nil
-}
-
-// keepAccount stores an account, and gives what it stored.
-func (x *exchange) keepAccount(user *User, account *Account) (*Account, error) {
+// accountToKeep is what is stored of an account that is linked to a user.
+func (x *exchange) accountToKeep(user *User, account *Account) *Account {
 	account.UserID = user.ID
 	kept := *account
 	if x.provider.oauth != nil && x.provider.oauth.Account != nil {
@@ -131,53 +87,43 @@ func (x *exchange) keepAccount(user *User, account *Account) (*Account, error) {
 	} else {
 		kept.Extra, kept.ExpiresIn = nil, 0
 	}
-	err := x.config.Adapter.LinkAccount(x.ctx, kept)
-	if errors.Is(err, ErrConflict) {
-		kind := ErrOAuthAccountNotLinked
-		if x.provider.webauthn != nil {
-			kind = ErrAccountNotLinked
-		}
-		return nil, fail(kind, "the account has just been linked to another user", err)
-	}
+	return &kept
+}
+
+// register signs in with a new user. profile is what the provider told, if an account is linked.
+func (x *exchange) register(account *Account, s SignUp, profile *User) (*login, error) {
+	s.Session, s.EndedSession = x.startSession(s.User.ID)
+	user, session, err := x.keepSignUp(s, profile)
 	if err != nil {
-		return nil, fail(ErrAdapter, "linkAccount", err)
+		return nil, err
 	}
-	return &kept, nil
+	account.UserID = user.ID
+	return &login{user: user, account: account, session: session, isNewUser: true}, nil
 }
 
-func (x *exchange) tellLinked(user *User, kept *Account, profile *User, isNewUser bool) {
-	x.emit("createUser", isNewUser && x.config.Events.CreateUser != nil, func() error {
-		return x.config.Events.CreateUser(x.ctx, UserEvent{User: user})
-	})
-	x.emit("linkAccount", x.config.Events.LinkAccount != nil, func() error {
-		return x.config.Events.LinkAccount(x.ctx, LinkAccountEvent{User: user, Account: kept, Profile: profile})
-	})
+// enter signs in a user who is known. profile is what the provider told, if an account is linked.
+func (x *exchange) enter(user *User, account *Account, s SignIn, profile *User) (*login, error) {
+	s.User.ID = user.ID
+	s.Session, s.EndedSession = x.startSession(user.ID)
+	user, session, err := x.keepSignIn(user, s, profile)
+	if err != nil {
+		return nil, err
+	}
+	return &login{user: user, account: account, session: session}, nil
 }
 
-// enter starts a session for a user, and ends the one that the browser had: each sign-in has
-// a token of its own (OWASP ASVS 5.0, 7.2.4).
-func (x *exchange) enter(user *User, account *Account, isNewUser bool) (*login, error) {
-	out := &login{user: user, account: account, isNewUser: isNewUser}
+// startSession is the session that a sign-in starts under the database strategy, and the token of
+// the one that it ends, which the browser had: each sign-in has a token of its own (OWASP ASVS 5.0,
+// 7.2.4).
+func (x *exchange) startSession(userID string) (*AdapterSession, string) {
 	if x.strategy != StrategyDatabase {
-		return out, nil
+		return nil, ""
 	}
 	generate := x.config.Session.GenerateSessionToken
 	if generate == nil {
 		generate = randomUUID
 	}
-	var err error
-	out.session, err = x.config.Adapter.CreateSession(x.ctx, AdapterSession{
-		SessionToken: generate(), UserID: user.ID, Expires: x.now.Add(x.maxAge),
-	})
-	if err != nil {
-		return nil, fail(ErrAdapter, "createSession", err)
-	}
-	if before := x.sessionCookie(); before != "" {
-		if _, err := x.config.Adapter.DeleteSession(x.ctx, before); err != nil {
-			return nil, fail(ErrAdapter, "deleteSession", err)
-		}
-	}
-	return out, nil
+	return &AdapterSession{SessionToken: generate(), UserID: userID, Expires: x.now.Add(x.maxAge)}, x.sessionCookie()
 }
 
 // current finds out who is signed in already. A token that can't be read means nobody (fact

@@ -125,24 +125,24 @@ func (x *exchange) oauthCallback() (reply, error) {
 		return reply{}, fail(ErrOAuthProfileParse, "the profile can't be used", err)
 	}
 	asked := user
+	var found *FoundUser
 	if x.config.Adapter != nil {
-		known, err := x.config.Adapter.GetUserByAccount(x.ctx, account.Provider, account.ProviderAccountID)
-		if err != nil {
-			return reply{}, fail(ErrAdapter, "getUserByAccount", err)
+		if found, err = x.findUser(accountQuery(user, account)); err != nil {
+			return reply{}, err
 		}
-		if known != nil {
-			asked = known
+		if found.Account != nil {
+			asked = found.User
 		}
 	}
 	redirect, err := x.authorize(SignInParams{User: asked, Account: account, Profile: profile})
 	if err != nil || redirect != "" {
 		return reply{redirect: redirect}, err
 	}
-	found, err := x.login(user, account)
+	entered, err := x.login(user, account, found)
 	if err != nil {
 		return reply{}, err
 	}
-	return x.finish(profile, found)
+	return x.finish(profile, entered)
 }
 
 // exchangeCode checks the provider's answer, exchanges its code for tokens and gets the

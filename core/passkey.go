@@ -19,14 +19,23 @@ func (x *exchange) webAuthnCallback() (reply, error) {
 // authenticateWithPasskey signs in whoever the passkey belongs to. That a credential is unknown is
 // told like any other failure, so that nobody can ask which there are.
 func (x *exchange) authenticateWithPasskey() (reply, error) {
-	adapter, answer := x.config.Adapter, []byte(x.bodyText("data"))
+	answer := []byte(x.bodyText("data"))
 	c, err := x.finishCeremony(actionAuthenticate, answer)
 	if err != nil {
 		return reply{}, err
 	}
-	known, err := x.storedAuthenticator(answer)
+	id, err := answeredCredential(answer)
 	if err != nil {
 		return reply{}, err
+	}
+	// A passkey's account has the credential's ID.
+	found, err := x.findUser(UserQuery{Provider: x.provider.id, ProviderAccountID: id, CredentialID: id})
+	if err != nil {
+		return reply{}, err
+	}
+	known, user, account := found.Authenticator, found.User, found.Account
+	if known == nil {
+		return reply{}, fail(ErrWebAuthnVerification, "the credential is unknown", nil)
 	}
 	if c.Named != "" && known.UserID != c.Named {
 		return reply{}, fail(ErrWebAuthnVerification, "the credential is none of those that were listed", nil)
@@ -41,26 +50,8 @@ func (x *exchange) authenticateWithPasskey() (reply, error) {
 	if !isHandleOf(told.UserHandle, known.UserID) {
 		return reply{}, fail(ErrWebAuthnVerification, "the user handle is another user's", nil)
 	}
-	account, err := adapter.GetAccount(x.ctx, known.ProviderAccountID, x.provider.id)
-	if err != nil {
-		return reply{}, fail(ErrAdapter, "getAccount", err)
-	}
 	if account == nil || account.UserID != known.UserID {
 		return reply{}, fail(ErrWebAuthnVerification, "the credential has no account at this provider", nil)
-	}
-	_, err = adapter.UpdateAuthenticatorCounter(x.ctx, known.CredentialID, told.Counter)
-	if errors.Is(err, ErrConflict) {
-		return reply{}, fail(ErrWebAuthnVerification, "the counter has just been used by another answer", err)
-	}
-	if err != nil {
-		return reply{}, fail(ErrAdapter, "updateAuthenticatorCounter", err)
-	}
-	user, err := adapter.GetUser(x.ctx, account.UserID)
-	if err != nil {
-		return reply{}, fail(ErrAdapter, "getUser", err)
-	}
-	if user == nil {
-		return reply{}, fail(ErrWebAuthnVerification, "the credential's user is gone", nil)
 	}
 	now, err := x.current()
 	if err != nil {
@@ -73,36 +64,33 @@ func (x *exchange) authenticateWithPasskey() (reply, error) {
 	if now != nil && now.ID != user.ID {
 		return reply{}, fail(ErrAccountNotLinked, "the passkey belongs to another user than the one who is signed in", nil)
 	}
-	found, err := x.enter(user, account, false)
+	signed := &Authenticator{CredentialID: known.CredentialID, Counter: told.Counter}
+	entered, err := x.enter(user, account, SignIn{Credential: signed, Revision: found.Revision}, nil)
+	if errors.Is(err, ErrConflict) {
+		return reply{}, fail(ErrWebAuthnVerification, "the counter has just been used by another answer", err)
+	}
 	if err != nil {
 		return reply{}, err
 	}
-	return x.finish(nil, found)
+	return x.finish(nil, entered)
 }
 
-// storedAuthenticator gives the authenticator that an answer names.
-func (x *exchange) storedAuthenticator(answer []byte) (*Authenticator, error) {
+// answeredCredential is the ID of the credential that an answer names, as it is stored.
+func answeredCredential(answer []byte) (string, error) {
 	var fields map[string]any
 	_ = decodeJSON(answer, &fields) // then there is no id
 	text, _ := fields["id"].(string)
 	id, err := base64.RawURLEncoding.DecodeString(text)
 	if err != nil || len(id) == 0 {
-		return nil, fail(ErrCallbackRoute, "the data are not a passkey's answer", nil)
+		return "", fail(ErrCallbackRoute, "the data are not a passkey's answer", nil)
 	}
-	known, err := x.config.Adapter.GetAuthenticator(x.ctx, base64.StdEncoding.EncodeToString(id))
-	if err != nil {
-		return nil, fail(ErrAdapter, "getAuthenticator", err)
-	}
-	if known == nil {
-		return nil, fail(ErrWebAuthnVerification, "the credential is unknown", nil)
-	}
-	return known, nil
+	return base64.StdEncoding.EncodeToString(id), nil
 }
 
 // registerPasskey stores a new passkey: for the user who asked for it while signed in, and still is,
 // or for a new one.
 func (x *exchange) registerPasskey() (reply, error) {
-	adapter, answer := x.config.Adapter, []byte(x.bodyText("data"))
+	answer := []byte(x.bodyText("data"))
 	c, err := x.finishCeremony(actionRegister, answer)
 	if err != nil {
 		return reply{}, err
@@ -122,79 +110,39 @@ func (x *exchange) registerPasskey() (reply, error) {
 		user = now
 	}
 	account := &Account{Provider: x.provider.id, ProviderAccountID: key.ProviderAccountID, Type: TypeWebAuthn, UserID: user.ID}
+	q := UserQuery{Provider: account.Provider, ProviderAccountID: account.ProviderAccountID, CredentialID: key.CredentialID}
+	if c.IsNew {
+		q.Email = user.Email
+	}
+	found, err := x.findUser(q)
+	if err != nil {
+		return reply{}, err
+	}
 	// A credential that is stored already is never registered again, whoever asks: its ID is no
 	// secret, and this answer is signed with whatever key it brought along.
-	stored, err := adapter.GetAuthenticator(x.ctx, key.CredentialID)
-	if err != nil {
-		return reply{}, fail(ErrAdapter, "getAuthenticator", err)
-	}
-	owner, err := adapter.GetUserByAccount(x.ctx, account.Provider, account.ProviderAccountID)
-	if err != nil {
-		return reply{}, fail(ErrAdapter, "getUserByAccount", err)
-	}
-	if stored != nil || owner != nil {
+	if found.Authenticator != nil || found.Account != nil {
 		return reply{}, fail(ErrAccountNotLinked, "the credential is registered already", nil)
 	}
 	redirect, err := x.authorize(SignInParams{User: user, Account: account})
 	if err != nil || redirect != "" {
 		return reply{redirect: redirect}, err
 	}
-	if c.IsNew {
-		if user, err = x.createPasskeyUser(user, account, key); err != nil {
-			return reply{}, err
-		}
-	} else if err := x.keepPasskey(user, account, key, user, false); err != nil {
-		return reply{}, err
-	}
-	found, err := x.enter(user, account, c.IsNew)
-	if err != nil {
-		return reply{}, err
-	}
-	return x.finish(nil, found)
-}
-
-// createPasskeyUser makes the user that a passkey was registered for. Nobody has verified the address,
-// so a user who has it already is not touched.
-func (x *exchange) createPasskeyUser(profile *User, account *Account, key *Authenticator) (*User, error) {
-	if profile.Email != "" {
-		other, err := x.config.Adapter.GetUserByEmail(x.ctx, profile.Email)
-		if err != nil {
-			return nil, fail(ErrAdapter, "getUserByEmail", err)
-		}
-		if other != nil {
-			return nil, fail(ErrAccountNotLinked, "another user has the e-mail address", nil)
-		}
-	}
-	user, err := x.makeUser(profile)
-	if errors.Is(err, ErrConflict) {
-		return nil, fail(ErrAccountNotLinked, "another sign-in has just taken the e-mail address", err)
-	}
-	if err != nil {
-		return nil, fail(ErrAdapter, "createUser", err)
-	}
-	return user, x.orDelete(user, func() error {
-		if user.ID != profile.ID { // the passkey's user handle would be another's
-			return fail(ErrAdapter, "createUser gave the user another ID", nil)
-		}
-		return x.keepPasskey(user, account, key, profile, true)
-	})
-}
-
-// keepPasskey stores a passkey and its account, and tells of it. The account alone, if the rest
-// fails, lets nobody in.
-func (x *exchange) keepPasskey(user *User, account *Account, key *Authenticator, profile *User, isNewUser bool) error {
-	kept, err := x.keepAccount(user, account)
-	if err != nil {
-		return err
-	}
+	var entered *login
+	kept := x.accountToKeep(user, account)
 	key.UserID = user.ID
-	_, err = x.config.Adapter.CreateAuthenticator(x.ctx, *key)
+	switch {
+	case !c.IsNew:
+		entered, err = x.enter(user, account, SignIn{Account: kept, Authenticator: key}, user)
+	case found.User != nil: // nobody has verified the address, so the one who has it is not touched
+		return reply{}, fail(ErrAccountNotLinked, "another user has the e-mail address", nil)
+	default:
+		entered, err = x.register(account, SignUp{User: *user, Account: kept, Authenticator: key}, user)
+	}
 	if errors.Is(err, ErrConflict) {
-		return fail(ErrAccountNotLinked, "the credential has just been registered", err)
+		return reply{}, fail(ErrAccountNotLinked, "the credential or the e-mail address has just been taken", err)
 	}
 	if err != nil {
-		return fail(ErrAdapter, "createAuthenticator", err)
+		return reply{}, err
 	}
-	x.tellLinked(user, kept, profile, isNewUser)
-	return nil
+	return x.finish(nil, entered)
 }

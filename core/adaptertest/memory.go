@@ -53,6 +53,7 @@ func (m *memory) adapter() *core.Adapter {
 		CreateVerificationToken: m.createVerificationToken, UseVerificationToken: m.useVerificationToken,
 		CreateAuthenticator: m.createAuthenticator, GetAuthenticator: m.getAuthenticator,
 		ListAuthenticatorsByUserID: m.listAuthenticatorsByUserID, UpdateAuthenticatorCounter: m.updateAuthenticatorCounter,
+		FindUser: m.findUser, SignUp: m.signUp, SignIn: m.signIn, Users: m.listUsers,
 	}
 }
 
@@ -138,12 +139,17 @@ func (m *memory) getUserByEmail(ctx context.Context, email string) (*core.User, 
 		return nil, err
 	}
 	defer m.mu.Unlock()
+	return m.userOf(email), nil
+}
+
+// userOf gives a copy of the user who has an address, or nil.
+func (m *memory) userOf(email string) *core.User {
 	for id, user := range m.users {
 		if email != "" && user.Email == email {
-			return m.user(id), nil
+			return m.user(id)
 		}
 	}
-	return nil, nil
+	return nil
 }
 
 func (m *memory) getUserByAccount(ctx context.Context, provider, id string) (*core.User, error) {
@@ -170,6 +176,12 @@ func (m *memory) updateUser(ctx context.Context, change core.User) (*core.User, 
 	if m.isTaken(change.Email, change.ID) {
 		return nil, conflict("another user has the address")
 	}
+	m.change(user, change)
+	return m.user(user.ID), nil
+}
+
+// change stores the fields of a change that aren't zero.
+func (m *memory) change(user, change core.User) {
 	if change.Name != "" {
 		user.Name = change.Name
 	}
@@ -186,7 +198,6 @@ func (m *memory) updateUser(ctx context.Context, change core.User) (*core.User, 
 		user.Extra = cloneExtra(change.Extra)
 	}
 	m.users[user.ID] = user
-	return m.user(user.ID), nil
 }
 
 func (m *memory) deleteUser(ctx context.Context, id string) error {
@@ -206,13 +217,22 @@ func (m *memory) linkAccount(ctx context.Context, a core.Account) error {
 		return err
 	}
 	defer m.mu.Unlock()
-	key := account{a.Provider, a.ProviderAccountID}
-	if known, ok := m.accounts[key]; ok && known.UserID != a.UserID {
+	if m.isOthers(a) {
 		return conflict("another user has the account")
 	}
-	a.Extra = cloneExtra(a.Extra)
-	m.accounts[key] = a
+	m.putAccount(a)
 	return nil
+}
+
+// isOthers reports whether an account is another user's.
+func (m *memory) isOthers(a core.Account) bool {
+	known, ok := m.accounts[account{a.Provider, a.ProviderAccountID}]
+	return ok && known.UserID != a.UserID
+}
+
+func (m *memory) putAccount(a core.Account) {
+	a.Extra = cloneExtra(a.Extra)
+	m.accounts[account{a.Provider, a.ProviderAccountID}] = a
 }
 
 func (m *memory) unlinkAccount(ctx context.Context, provider, id string) error {
@@ -229,12 +249,17 @@ func (m *memory) getAccount(ctx context.Context, id, provider string) (*core.Acc
 		return nil, err
 	}
 	defer m.mu.Unlock()
+	return m.account(provider, id), nil
+}
+
+// account gives a copy, or nil.
+func (m *memory) account(provider, id string) *core.Account {
 	found, ok := m.accounts[account{provider, id}]
 	if !ok {
-		return nil, nil
+		return nil
 	}
 	found.Extra = cloneExtra(found.Extra)
-	return &found, nil
+	return &found
 }
 
 func (m *memory) createSession(ctx context.Context, s core.AdapterSession) (*core.AdapterSession, error) {
@@ -361,10 +386,14 @@ func (m *memory) updateAuthenticatorCounter(ctx context.Context, credentialID st
 	if !ok {
 		return nil, errors.New("adaptertest: no such credential")
 	}
-	if counter <= a.Counter && (counter != 0 || a.Counter != 0) {
+	if !grows(a, counter) {
 		return nil, conflict("the counter did not grow")
 	}
 	a.Counter = counter
 	m.keys[credentialID] = a
 	return &a, nil
+}
+
+func grows(a core.Authenticator, counter uint32) bool {
+	return counter > a.Counter || counter == 0 && a.Counter == 0
 }
