@@ -1,6 +1,7 @@
 package redis
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net/url"
@@ -8,6 +9,8 @@ import (
 	"time"
 
 	"github.com/redis/rueidis"
+
+	"github.com/edgeauth/edgeauth/kvadapter/kv"
 )
 
 var (
@@ -15,27 +18,27 @@ var (
 	// with it, since that may be the password.
 	ErrURL = errors.New("redis: want a URL such as redis://user:password@host:6379/0, or rediss:// for TLS, or unix:///path; special characters of a password must be percent-encoded")
 
-	// ErrCluster is the error for a client of Redis Cluster, in which List would see the
-	// keys of one node.
-	ErrCluster = errors.New("redis: Redis Cluster is not supported")
+	// ErrPrefix is the error for a prefix with a brace.
+	ErrPrefix = errors.New("redis: a prefix has no braces")
 )
 
 // A ServerError is what the server answered instead of doing what it was told, such as
 // "OOM command not allowed when used memory > 'maxmemory'." or "NOAUTH Authentication
 // required.", without the arguments of the command.
 type ServerError struct {
-	Command string // such as "GET", or "connecting"
+	Command string // "connecting", "reading", "writing" or "listing"
 	Message string // begins with a code in capitals
 }
 
 func (e *ServerError) Error() string { return "redis: " + e.Command + " failed: " + e.Message }
 
 // Open connects to the server at a URL: redis://user:password@host:6379/0, rediss:// for TLS,
-// or unix:///path/to/socket?db=0. It fails if the server can't be reached, with what package
+// or unix:///path/to/socket?db=0; or to a cluster by one of its nodes, or more of them:
+// redis://node1:6379?addr=node2:6379. It fails if the server can't be reached, with what package
 // net or crypto/tls says; or if it refuses the client, with a [*ServerError].
 //
 // While the server is down, calls fail after at most a few attempts to reach it, and succeed
-// when it is back. A call that writes is attempted once.
+// when it is back.
 func Open(rawURL string, options Options) (*Store, error) {
 	parsed, err := url.Parse(rawURL)
 	// An @ behind the host belongs to a password with a / or a ? in it.
@@ -48,7 +51,10 @@ func Open(rawURL string, options Options) (*Store, error) {
 	}
 	settings.DisableCache = true // nothing here uses it
 	settings.RetryDelay = retryDelay
-	settings.ForceSingleClient = settings.Sentinel.MasterSet == ""
+	settings.ForceSingleClient = parsed.Scheme == "unix"
+	if strings.ContainsAny(options.Prefix, "{}") {
+		return nil, ErrPrefix
+	}
 	client, err := rueidis.NewClient(settings)
 	if err != nil {
 		return nil, connectFailure(err, settings.Password)
@@ -59,10 +65,14 @@ func Open(rawURL string, options Options) (*Store, error) {
 // New gives a store over a client, which the store's Close closes. The client must not send
 // commands to replicas: what they answer may be old.
 func New(client rueidis.Client, options Options) (*Store, error) {
-	if client.Mode() == rueidis.ClientModeCluster {
-		return nil, ErrCluster
+	if strings.ContainsAny(options.Prefix, "{}") {
+		return nil, ErrPrefix
 	}
-	return &Store{client: client, prefix: options.Prefix}, nil
+	return &Store{
+		client:  client,
+		prefix:  "{" + cmp.Or(options.Prefix, "edgeauth") + "}",
+		timeout: cmp.Or(options.Timeout, kv.Timeout),
+	}, nil
 }
 
 // Close waits for calls that are under way, and closes the connections.

@@ -5,124 +5,192 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 
-	"github.com/redis/rueidis"
-
-	"github.com/edgeauth/edgeauth/core"
-	"github.com/edgeauth/edgeauth/core/adaptertest"
-	"github.com/edgeauth/edgeauth/kvadapter"
+	"github.com/edgeauth/edgeauth/kvadapter/internal/crashtest"
+	"github.com/edgeauth/edgeauth/kvadapter/kv"
 	"github.com/edgeauth/edgeauth/kvadapter/redis"
 	"github.com/edgeauth/edgeauth/kvadapter/storetest"
 )
 
-var _ kvadapter.Atomic = (*redis.Store)(nil)
+var _ interface {
+	kv.Store
+	kv.Lister
+} = (*redis.Store)(nil)
 
 func TestContract(t *testing.T) {
 	t.Parallel()
 	s := start(t)
-	storetest.Run(t, func(t *testing.T) kvadapter.Store {
-		t.Parallel()
-		return s.open(t)
-	}, storetest.Options{})
+	storetest.Run(t, func(t *testing.T) kv.Store { return s.open(t) }, storetest.Options{})
 }
 
-func TestAdapter(t *testing.T) {
+func TestContractInACluster(t *testing.T) {
+	t.Parallel()
+	nodes := startCluster(t)
+	storetest.Run(t, func(t *testing.T) kv.Store { return nodes[0].open(t) }, storetest.Options{})
+	for i, node := range nodes {
+		if node.command(t, "RANDOMKEY") == "" {
+			t.Errorf("node %d has nothing of any store", i)
+		}
+	}
+}
+
+func TestServerIsKilled(t *testing.T) {
 	t.Parallel()
 	s := start(t)
-	adaptertest.Run(t, func(t *testing.T) *core.Adapter {
-		return kvadapter.New(s.open(t), kvadapter.Options{})
-	}, adaptertest.Options{})
+	crashtest.Run(t, s.open(t), func() {
+		s.end(syscall.SIGKILL)
+		s.run(t)
+	})
 }
 
-func TestOneOfThousandTakes(t *testing.T) {
-	t.Parallel()
-	rounds := 1000
-	if testing.Short() {
-		rounds = 10
-	}
-	if err := storetest.SingleUse(t.Context(), start(t).open(t), 1000, rounds); err != nil {
-		t.Error(err)
+// put writes one value, which has to succeed.
+func put(t testing.TB, store kv.Store, key, value string) {
+	t.Helper()
+	if ok, err := store.Commit(t.Context(), nil, []kv.Write{{Key: key, Value: []byte(value)}}); !ok || err != nil {
+		t.Fatalf("Commit = %v, %v", ok, err)
 	}
 }
 
 func TestProgramsShareADatabase(t *testing.T) {
 	t.Parallel()
-	s, ctx := start(t), t.Context()
+	s, prefixes := start(t), []string{"one", "on", "*", ""}
 	var stores []*redis.Store
-	for _, prefix := range []string{"one:", "two:", "*"} {
+	for _, prefix := range prefixes {
 		store, err := redis.Open(s.url, redis.Options{Prefix: prefix})
 		if err != nil {
 			t.Fatal(err)
 		}
 		t.Cleanup(store.Close)
-		if err := store.Put(ctx, "a", []byte(prefix), time.Time{}); err != nil {
-			t.Fatal(err)
-		}
+		put(t, store, "a", "of "+prefix)
 		stores = append(stores, store)
 	}
-	for i, prefix := range []string{"one:", "two:", "*"} {
-		if got, _, err := stores[i].Get(ctx, "a"); string(got) != prefix || err != nil {
+	for i, prefix := range prefixes {
+		if got, err := stores[i].Get(t.Context(), "a"); err != nil || string(got[0].Value) != "of "+prefix {
 			t.Errorf("Get with the prefix %q = %q, %v", prefix, got, err)
 		}
-		if keys, _, err := stores[i].List(ctx, "", ""); len(keys) != 1 || keys[0] != "a" || err != nil {
-			t.Errorf("List with the prefix %q = %q, %v", prefix, keys, err)
+		if page, _, err := stores[i].List(t.Context(), "", ""); err != nil || len(page) != 1 || string(page[0].Value) != "of "+prefix {
+			t.Errorf("List with the prefix %q = %q, %v", prefix, page, err)
 		}
+	}
+	if _, err := redis.Open(s.url, redis.Options{Prefix: "{a"}); err != redis.ErrPrefix {
+		t.Errorf("Open with a brace in the prefix = %v, want ErrPrefix", err)
 	}
 }
 
 // The server forgets scripts when it starts again, and when it is told to.
-func TestSwapWithoutItsScript(t *testing.T) {
+func TestServerForgetsTheScripts(t *testing.T) {
 	t.Parallel()
-	s, ctx := start(t), t.Context()
+	s := start(t)
 	store := s.open(t)
-	settings, err := rueidis.ParseURL(s.url)
-	if err != nil {
-		t.Fatal(err)
-	}
-	settings.DisableCache = true
-	client, err := rueidis.NewClient(settings)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer client.Close()
 	for _, value := range []string{"0", "1", "2"} {
-		if err := client.Do(ctx, client.B().ScriptFlush().Build()).Error(); err != nil {
-			t.Fatal(err)
+		s.command(t, "SCRIPT", "FLUSH")
+		put(t, store, "a", value)
+		s.command(t, "SCRIPT", "FLUSH")
+		if got, err := store.Get(t.Context(), "a"); err != nil || string(got[0].Value) != value {
+			t.Errorf("Get after SCRIPT FLUSH = %q, %v", got, err)
 		}
-		if err := store.Put(ctx, "a", []byte(value), time.Time{}); err != nil {
-			t.Fatal(err)
-		}
-		if ok, err := store.Swap(ctx, "a", []byte(value), []byte("new"), time.Now().Add(time.Hour)); !ok || err != nil {
-			t.Errorf("Swap after SCRIPT FLUSH = %v, %v", ok, err)
+		s.command(t, "SCRIPT", "FLUSH")
+		if page, _, err := store.List(t.Context(), "", ""); err != nil || len(page) != 1 {
+			t.Errorf("List after SCRIPT FLUSH = %q, %v", page, err)
 		}
 	}
 }
 
+// calls are the calls of a store.
+var calls = map[string]func(ctx context.Context, store *redis.Store) error{
+	"Get": func(ctx context.Context, store *redis.Store) error {
+		_, err := store.Get(ctx, "a")
+		return err
+	},
+	"Commit": func(ctx context.Context, store *redis.Store) error {
+		_, err := store.Commit(ctx, []kv.Check{{Key: "a"}}, []kv.Write{{Key: "a", Value: []byte("b")}})
+		return err
+	},
+	"List": func(ctx context.Context, store *redis.Store) error {
+		_, _, err := store.List(ctx, "", "")
+		return err
+	},
+}
+
 // Who is told "absent" while the server is down signs everybody out.
-func TestADeadServerIsAnError(t *testing.T) {
+func TestDeadServerIsAnError(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	store := s.open(t)
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
-	defer cancel()
-	if err := store.Put(ctx, "a", []byte("value"), time.Time{}); err != nil {
-		t.Fatal(err)
-	}
-	s.stop()
-	_, _, getErr := store.Get(ctx, "a")
-	_, _, takeErr := store.Take(ctx, "a")
-	_, insertErr := store.Insert(ctx, "b", nil, time.Time{})
-	_, swapErr := store.Swap(ctx, "a", nil, nil, time.Time{})
-	_, _, listErr := store.List(ctx, "", "")
-	for call, err := range map[string]error{
-		"Get": getErr, "Take": takeErr, "Insert": insertErr, "Swap": swapErr, "List": listErr,
-		"Put": store.Put(ctx, "a", nil, time.Time{}), "Delete": store.Delete(ctx, "a"),
-	} {
-		if err == nil || errors.Is(err, context.DeadlineExceeded) {
-			t.Errorf("%s without a server = %v, want an error before the context ends", call, err)
+	put(t, store, "a", "value")
+	s.end(syscall.SIGTERM)
+	for name, call := range calls {
+		if err := call(t.Context(), store); err == nil || errors.As(err, new(*kv.TimeoutError)) {
+			t.Errorf("%s without a server = %v, want an error before the time is over", name, err)
 		}
+	}
+	s.run(t)
+	if got, err := store.Get(t.Context(), "a"); err != nil || string(got[0].Value) != "value" {
+		t.Errorf("Get when the server is back = %q, %v", got, err)
+	}
+}
+
+func TestSilentServerIsATimeout(t *testing.T) {
+	t.Parallel()
+	for name, call := range calls {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := start(t)
+			impatient, err := redis.Open(s.url, redis.Options{Timeout: 20 * time.Millisecond})
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(impatient.Close)
+			patient := s.open(t)
+			if err := s.process.Process.Signal(syscall.SIGSTOP); err != nil {
+				t.Fatal(err)
+			}
+			var late *kv.TimeoutError
+			if err := call(t.Context(), impatient); !errors.As(err, &late) || late.After != 20*time.Millisecond {
+				t.Errorf("without an answer = %v, want a *kv.TimeoutError", err)
+			}
+			ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
+			defer cancel()
+			if err := call(ctx, patient); err != context.DeadlineExceeded {
+				t.Errorf("without an answer until the context ends = %v, want its error", err)
+			}
+			if err := s.process.Process.Signal(syscall.SIGCONT); err != nil {
+				t.Fatal(err)
+			}
+		})
+	}
+}
+
+// A commit that the server has no memory for changes nothing, not even what needs none.
+func TestServerIsFull(t *testing.T) {
+	t.Parallel()
+	s := start(t, "--maxmemory-policy", "noeviction")
+	store := s.open(t)
+	put(t, store, "a", "old")
+	put(t, store, "b", "old")
+	s.command(t, "CONFIG", "SET", "maxmemory", "1")
+	_, err := store.Commit(t.Context(), nil, []kv.Write{{Key: "a", Value: []byte("new")}, {Key: "b"}})
+	var refused *redis.ServerError
+	if !errors.As(err, &refused) || !strings.HasPrefix(refused.Message, "OOM") {
+		t.Errorf("Commit = %v, want the server's OOM", err)
+	}
+	got, err := store.Get(t.Context(), "a", "b")
+	if err != nil || string(got[0].Value) != "old" || string(got[1].Value) != "old" {
+		t.Errorf("Get = %q, %v, want what was there", got, err)
+	}
+	ok, err := store.Commit(t.Context(), nil, []kv.Write{{Key: "b"}, {Key: "a", Value: []byte("new")}})
+	want := []string{"old", "old"}
+	if ok {
+		want = []string{"new", ""}
+	}
+	got, getErr := store.Get(t.Context(), "a", "b")
+	if getErr != nil || string(got[0].Value) != want[0] || string(got[1].Value) != want[1] {
+		t.Errorf("Get after Commit = %v, %v: %q, %v, want %q", ok, err, got, getErr, want)
 	}
 }
 
@@ -168,82 +236,86 @@ func TestErrorsDoNotHoldThePassword(t *testing.T) {
 	}
 }
 
-func TestKeysThatNoStoreHolds(t *testing.T) {
+// What another program has put under one of our keys is an error, not absence.
+func TestForeignValue(t *testing.T) {
 	t.Parallel()
-	store := start(t).open(t)
-	if err := store.Put(t.Context(), "", nil, time.Time{}); !errors.Is(err, redis.ErrKey) {
-		t.Errorf("Put of an empty key = %v, want ErrKey", err)
-	}
-}
-
-// What another program has put under one of our keys is an error of the server, not absence.
-func TestAValueOfAnotherType(t *testing.T) {
-	t.Parallel()
-	s, ctx := start(t), t.Context()
-	settings, err := rueidis.ParseURL(s.url)
+	s := start(t)
+	store, err := redis.Open(s.url, redis.Options{Prefix: "auth"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	client, err := rueidis.NewClient(settings)
-	if err != nil {
-		t.Fatal(err)
-	}
-	store, err := redis.New(client, redis.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer store.Close()
-	if err := client.Do(ctx, client.B().Rpush().Key("list").Element("a").Build()).Error(); err != nil {
-		t.Fatal(err)
-	}
-	_, _, getErr := store.Get(ctx, "list")
-	_, _, takeErr := store.Take(ctx, "list")
-	_, swapErr := store.Swap(ctx, "list", nil, nil, time.Time{})
-	for call, err := range map[string]error{"Get": getErr, "Take": takeErr, "Swap": swapErr} {
-		var refused *redis.ServerError
-		if !errors.As(err, &refused) || !strings.Contains(refused.Message, "WRONGTYPE") {
-			t.Errorf("%s = %v, want the server's WRONGTYPE", call, err)
+	t.Cleanup(store.Close)
+	for name, test := range map[string]struct {
+		words []string
+		want  func(error) bool
+	}{
+		"a list":         {[]string{"RPUSH", "{auth}a", "value"}, func(err error) bool { return errors.As(err, new(*redis.ServerError)) }},
+		"a short string": {[]string{"SET", "{auth}a", "value"}, func(err error) bool { return err == redis.ErrRecord }},
+		"a long string":  {[]string{"SET", "{auth}a", strings.Repeat("value", 20)}, func(err error) bool { return err == redis.ErrRecord }},
+	} {
+		s.command(t, "DEL", "{auth}a")
+		s.command(t, test.words...)
+		if got, err := store.Get(t.Context(), "a"); !test.want(err) {
+			t.Errorf("Get of %s = %q, %v", name, got, err)
+		}
+		if ok, err := store.Commit(t.Context(), []kv.Check{{Key: "a"}}, []kv.Write{{Key: "a", Value: []byte("mine")}}); ok {
+			t.Errorf("Commit that wants %s to be absent = %v, %v", name, ok, err)
 		}
 	}
 }
 
-func benchmark(b *testing.B, do func(ctx context.Context, s *redis.Store, key string) error) {
-	s, ctx := start(b).open(b), b.Context()
-	keys := make([]string, 1000)
-	for i := range keys {
-		keys[i] = fmt.Sprintf("session:%04d", i)
-		if err := s.Put(ctx, keys[i], make([]byte, 300), time.Time{}); err != nil {
-			b.Fatal(err)
-		}
+// A sign-in, as far as the store sees it.
+func signIn(i int) []kv.Write {
+	user := fmt.Sprintf("user:%d", i)
+	value := make([]byte, 300)
+	value[0] = 1
+	return []kv.Write{
+		{Key: user, Value: value},
+		{Key: fmt.Sprintf("address:%d", i), Value: value[:50], Ref: user},
+		{Key: fmt.Sprintf("account:%d", i), Value: value, Ref: user},
+		{Key: fmt.Sprintf("session:%d", i), Value: value, Ref: user, Expires: time.Now().Add(time.Hour)},
 	}
-	for i := 0; b.Loop(); i++ {
-		if err := do(ctx, s, keys[i%len(keys)]); err != nil {
-			b.Fatal(err)
-		}
+}
+
+// benchmark measures calls one after another, and 64 at once.
+func benchmark(b *testing.B, do func(ctx context.Context, store kv.Store, i int) error) {
+	for name, clients := range map[string]int{"alone": 1, "64": 64} {
+		b.Run(name, func(b *testing.B) {
+			store := start(b).open(b)
+			for i := range 1000 {
+				if _, err := store.Commit(b.Context(), nil, signIn(i)); err != nil {
+					b.Fatal(err)
+				}
+			}
+			b.ResetTimer()
+			var group sync.WaitGroup
+			var next atomic.Int64
+			for range clients {
+				group.Go(func() {
+					for i := next.Add(1); i <= int64(b.N); i = next.Add(1) {
+						if err := do(b.Context(), store, int(i)); err != nil {
+							b.Error(err)
+							return
+						}
+					}
+				})
+			}
+			group.Wait()
+		})
 	}
 }
 
 func BenchmarkGet(b *testing.B) {
-	benchmark(b, func(ctx context.Context, s *redis.Store, key string) error {
-		_, _, err := s.Get(ctx, key)
+	benchmark(b, func(ctx context.Context, store kv.Store, i int) error {
+		_, err := store.Get(ctx, fmt.Sprintf("session:%d", i%1000))
 		return err
 	})
 }
 
-func BenchmarkPut(b *testing.B) {
-	value := make([]byte, 300)
-	benchmark(b, func(ctx context.Context, s *redis.Store, key string) error {
-		return s.Put(ctx, key, value, time.Time{})
-	})
-}
-
-func BenchmarkPutAndTake(b *testing.B) {
-	value := make([]byte, 300)
-	benchmark(b, func(ctx context.Context, s *redis.Store, key string) error {
-		_, ok, err := s.Take(ctx, key)
-		if err != nil || !ok {
-			return fmt.Errorf("Take gave %v, %w", ok, err)
-		}
-		return s.Put(ctx, key, value, time.Time{})
+func BenchmarkCommit(b *testing.B) {
+	benchmark(b, func(ctx context.Context, store kv.Store, i int) error {
+		writes := signIn(1000 + i)
+		_, err := store.Commit(ctx, []kv.Check{{Key: writes[1].Key}, {Key: writes[2].Key}}, writes)
+		return err
 	})
 }
