@@ -1,72 +1,83 @@
 package kvadapter
 
 import (
-	"cmp"
 	"context"
 	"errors"
+	"fmt"
+	"os"
 	"time"
 
 	"github.com/edgeauth/edgeauth/core"
 )
 
-// Options say where records go. The zero value is for one store that is [Atomic].
+// Options say how records are kept. The zero value is right for a store alone.
 type Options struct {
-	// Atomic keeps everything but the sessions that browsers read. Nil: the session store, if it
-	// is Atomic itself; otherwise the adapter has no methods, and says why.
-	Atomic Atomic
+	// Cache holds copies of sessions, near those who read them: Workers KV. Nil: every session
+	// check asks the store.
+	Cache Cache
 
-	// InsecureReplayAndDuplicates makes do with a session store that isn't Atomic. A sign-in
-	// link may then work more than once, two users may get one address or one account, a cloned
-	// passkey may go unnoticed, and a session that was ended may come back. It has no effect
-	// where there is an Atomic store.
+	// CacheFor is for how long a copy may be shown after it was read from the store, and so the
+	// longest that a session is seen which has ended. Zero: one minute.
+	CacheFor time.Duration
+
+	// WaitUntil runs what an answer needn't wait for: edge.WaitUntil. Nil: the answer waits.
+	WaitUntil func(ctx context.Context, f func(context.Context))
+
+	// InsecureReplayAndDuplicates makes do with a cache and no store. A sign-in link may then work
+	// more than once, two users may get one address or one account, a cloned passkey may go
+	// unnoticed, and a session that was ended may come back.
 	InsecureReplayAndDuplicates bool
 
 	// KeyPrefix begins every key, so that several apps can share a store: up to 100 characters
 	// of A-Z a-z 0-9 _ - and dots. No app's prefix may be the beginning of another's. Empty: none.
 	KeyPrefix string
 
-	// OnCorrupt is told the key of each value that is not the record which belongs there, and
-	// why: it was damaged, or moved from elsewhere. Such a record counts as absent. Neither has
-	// a secret in it. Nil: nobody is told.
-	OnCorrupt func(ctx context.Context, key string, err error)
+	// Log is told what went wrong without failing anybody: a value that is not the record which
+	// belongs there, since it was damaged or moved, and counts as absent; a cache that didn't
+	// answer. Neither key nor error has a secret in it. Nil: it goes to standard error.
+	Log func(ctx context.Context, key string, err error)
 }
 
 // Records are the users, accounts, sessions, verification tokens and passkeys in a store.
 type Records struct {
-	atomic    Atomic // nil: everything is refused
-	sessions  Atomic // where it is decided whether a session lives
-	copies    Store  // where requests read sessions, if not there; else nil
+	store     Store // nil: everything is refused
 	refusal   string
+	cache     Cache
+	cacheFor  time.Duration
 	prefix    string
-	onCorrupt func(ctx context.Context, key string, err error)
+	waitUntil func(ctx context.Context, f func(context.Context))
+	log       func(ctx context.Context, key string, err error)
 }
 
-// New gives an adapter that keeps its sessions in one store, and everything else there or in
-// Options.Atomic. If the stores can't keep the contract of [core.Adapter], the methods are nil
-// and [core.New] reports the fix.
-//
-// At the edge, sessions belong in Workers KV and Options.Atomic is a Durable Object.
-func New(sessions Store, o Options) *core.Adapter {
-	return Open(sessions, o).Adapter()
+// New gives an adapter that keeps its records in a store. The store may be nil if there is
+// Options.InsecureReplayAndDuplicates. If the records can't be kept as [core.Adapter] promises,
+// the methods are nil and [core.New] reports the fix.
+func New(store Store, o Options) *core.Adapter {
+	return Open(store, o).Adapter()
 }
 
-// Open is [New] for those who also need [Records.SignOutEverywhere] or [Records.Repair].
-func Open(sessions Store, o Options) *Records {
-	r := &Records{atomic: o.Atomic, prefix: o.KeyPrefix, onCorrupt: o.OnCorrupt}
-	own, isAtomic := sessions.(Atomic)
-	switch {
-	case isAtomic:
-		r.atomic, r.sessions = cmp.Or(o.Atomic, own), own
-	case o.Atomic != nil:
-		r.sessions, r.copies = o.Atomic, sessions
-	case o.InsecureReplayAndDuplicates:
-		r.atomic, r.sessions = racy{sessions}, racy{sessions}
+// Open is [New] for those who also need [Records.SignOutEverywhere].
+func Open(store Store, o Options) *Records {
+	r := &Records{store: store, cache: o.Cache, cacheFor: o.CacheFor, prefix: o.KeyPrefix, waitUntil: o.WaitUntil, log: o.Log}
+	if r.cacheFor <= 0 {
+		r.cacheFor = time.Minute
+	}
+	if r.log == nil {
+		r.log = func(_ context.Context, key string, err error) {
+			fmt.Fprintf(os.Stderr, "kvadapter: %s: %v\n", key, err)
+		}
+	}
+	if r.waitUntil == nil {
+		r.waitUntil = func(ctx context.Context, f func(context.Context)) { f(ctx) }
+	}
+	if r.store == nil && o.Cache != nil && o.InsecureReplayAndDuplicates {
+		r.store, r.cache = cacheStore{o.Cache}, nil
 	}
 	switch {
 	case !isKeyPrefix(o.KeyPrefix):
 		r.refusal = "set kvadapter.Options.KeyPrefix to at most 100 of the characters A-Z a-z 0-9 _ - and ."
-	case r.atomic == nil:
-		r.refusal = "the store can't tell who was first: give kvadapter.Options.Atomic a strongly consistent store, such as a Durable Object"
+	case r.store == nil:
+		r.refusal = "a cache can't tell who was first: give kvadapter.New a store that commits, such as a Durable Object, D1 or Postgres"
 	}
 	return r
 }
@@ -80,7 +91,7 @@ func (r *Records) Adapter() *core.Adapter {
 		}
 		return &core.Adapter{Absent: absent}
 	}
-	return &core.Adapter{
+	a := &core.Adapter{
 		CreateUser: r.createUser, GetUser: r.getUser, GetUserByEmail: r.getUserByEmail,
 		GetUserByAccount: r.getUserByAccount, UpdateUser: r.updateUser, DeleteUser: r.deleteUser,
 		LinkAccount: r.linkAccount, UnlinkAccount: r.unlinkAccount, GetAccount: r.getAccount,
@@ -89,7 +100,12 @@ func (r *Records) Adapter() *core.Adapter {
 		CreateVerificationToken: r.createVerificationToken, UseVerificationToken: r.useVerificationToken,
 		CreateAuthenticator: r.createAuthenticator, GetAuthenticator: r.getAuthenticator,
 		ListAuthenticatorsByUserID: r.listAuthenticatorsByUserID, UpdateAuthenticatorCounter: r.updateAuthenticatorCounter,
+		FindUser: r.findUser, SignUp: r.signUp, SignIn: r.signIn,
 	}
+	if _, ok := r.store.(Lister); ok {
+		a.Users = r.users
+	}
+	return a
 }
 
 // methodNames are the names of the adapter's methods in the contract.
@@ -109,40 +125,14 @@ var (
 	// ErrBusy is the error when others kept changing a record for as long as a call tried to. The
 	// same call may be made again.
 	ErrBusy = errors.New("kvadapter: the record keeps changing")
+	// ErrTooMany is the error for a user's 101st account or passkey.
+	ErrTooMany = errors.New("kvadapter: a user has at most 100 accounts and passkeys")
 	// ErrText is the error for an ID or an address that is not UTF-8, which JSON can't hold.
 	ErrText = errors.New("kvadapter: an ID or address is not UTF-8")
-	// ErrRefused is the error of [Records.SignOutEverywhere] and [Records.Repair] where the
-	// adapter has no methods.
-	ErrRefused = errors.New("kvadapter: the stores can't keep these records")
+	// ErrRefused is the error of [Records.SignOutEverywhere] where the adapter has no methods.
+	ErrRefused = errors.New("kvadapter: there is no store to keep these records")
 )
 
 func conflict(message string) error {
 	return &core.Error{Kind: core.ErrConflict, Message: message}
-}
-
-// racy does in two steps what an Atomic store does in one. It is for
-// Options.InsecureReplayAndDuplicates.
-type racy struct{ Store }
-
-func (s racy) Insert(ctx context.Context, key string, value []byte, expires time.Time) (bool, error) {
-	if _, ok, err := s.Get(ctx, key); ok || err != nil {
-		return false, err
-	}
-	return true, s.Put(ctx, key, value, expires)
-}
-
-func (s racy) Take(ctx context.Context, key string) ([]byte, bool, error) {
-	value, ok, err := s.Get(ctx, key)
-	if !ok || err != nil {
-		return nil, false, err
-	}
-	return value, true, s.Delete(ctx, key)
-}
-
-func (s racy) Swap(ctx context.Context, key string, old, new []byte, expires time.Time) (bool, error) {
-	value, ok, err := s.Get(ctx, key)
-	if !ok || err != nil || string(value) != string(old) {
-		return false, err
-	}
-	return true, s.Put(ctx, key, new, expires)
 }

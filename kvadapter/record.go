@@ -2,10 +2,12 @@ package kvadapter
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"maps"
+	"reflect"
 	"time"
 
 	"github.com/edgeauth/edgeauth/core"
@@ -20,14 +22,13 @@ const version = 1
 type header struct {
 	Kind    string `json:"kind"`
 	Version int    `json:"version"`
-	Key     string `json:"key"`  // without the prefix of Options
-	Gone    bool   `json:"gone"` // a tombstone: there is no record any more
+	Key     string `json:"key"`    // without the prefix of Options
+	Commit  string `json:"commit"` // random, of the commit that wrote it
 }
 
 func (h *header) head() *header { return h }
 
-// A record is the content of a value. Its fields are always written, so that a member of a
-// stored value that isn't one of them is known to be foreign.
+// A record is the content of a value.
 type record interface{ head() *header }
 
 // A profile is what is stored of a core.User.
@@ -61,6 +62,23 @@ func (p *profile) user() *core.User {
 	return &core.User{ID: p.ID, Name: p.Name, Email: p.Email, Image: p.Image, EmailVerified: fromMillis(p.EmailVerified), Extra: p.Extra}
 }
 
+// change sets the fields of a change that aren't zero.
+func (p *profile) change(to *core.User) {
+	p.Name = cmp.Or(to.Name, p.Name)
+	p.Email = cmp.Or(to.Email, p.Email)
+	p.Image = cmp.Or(to.Image, p.Image)
+	p.EmailVerified = cmp.Or(millis(to.EmailVerified), p.EmailVerified)
+	if to.Extra != nil {
+		p.Extra = to.Extra
+	}
+}
+
+// looksLike reports whether a session shows the same of two profiles. That an address was verified
+// once more, as at every sign-in by e-mail, is nothing new.
+func (p *profile) looksLike(other *profile) bool {
+	return (p.EmailVerified == 0) == (other.EmailVerified == 0) && p.Name == other.Name && p.Email == other.Email && p.Image == other.Image && reflect.DeepEqual(p.Extra, other.Extra)
+}
+
 func millis(t time.Time) int64 {
 	if t.IsZero() {
 		return 0
@@ -75,32 +93,27 @@ func fromMillis(ms int64) time.Time {
 	return time.UnixMilli(ms).UTC()
 }
 
+func hasEnded(expires int64) bool { return !time.Now().Before(fromMillis(expires)) }
+
 var (
 	errForeign = errors.New("kvadapter: the value belongs to another key")
 	errVersion = errors.New("kvadapter: the value has no version")
 )
 
-// encode writes a record for a key. What old, the value it replaces, has beyond the fields
-// of the record is kept.
-func encode(key string, rec record, old []byte) ([]byte, error) {
+// encode writes a record for a key. Of old, the value it replaces, it keeps what a later
+// version of this package has put there.
+func encode(key, commit string, rec record, old []byte) ([]byte, error) {
 	h := rec.head()
-	h.Kind, h.Key, h.Version = kindOf(key), key, max(h.Version, version)
+	h.Kind, h.Key, h.Commit, h.Version = kindOf(key), key, commit, max(h.Version, version)
 	value, err := json.Marshal(rec)
-	if err != nil || old == nil {
+	if err != nil || h.Version == version {
 		return value, err
 	}
 	var kept, own map[string]json.RawMessage
-	if json.Unmarshal(old, &kept) != nil || kept == nil {
-		return value, nil
-	}
-	if err := json.Unmarshal(value, &own); err != nil {
+	if err := errors.Join(json.Unmarshal(old, &kept), json.Unmarshal(value, &own)); err != nil {
 		return nil, err
 	}
-	before := len(own)
 	maps.Copy(kept, own)
-	if len(kept) == before {
-		return value, nil
-	}
 	return json.Marshal(kept)
 }
 
@@ -119,117 +132,15 @@ func parse(key string, value []byte, rec record) error {
 	return nil
 }
 
-// read is parse for those to whom a damaged record is an absent one. ok is whether the value
-// is a record that isn't gone.
-func (r *Records) read(ctx context.Context, key string, value []byte, rec record) (ok bool) {
-	if err := parse(key, value, rec); err != nil {
-		if r.onCorrupt != nil {
-			r.onCorrupt(ctx, r.prefix+key, err)
-		}
+// load reads a record from what was read. ok is whether there is one.
+func (r *Records) load(ctx context.Context, v *view, key string, rec record) (ok bool) {
+	e := v.entry(key)
+	if e.Version == "" {
 		return false
 	}
-	return !rec.head().Gone
-}
-
-// load reads the record of a key. ok is whether there is one; value is what the key holds
-// even so.
-func (r *Records) load(ctx context.Context, from Store, key string, rec record) (value []byte, ok bool, err error) {
-	value, ok, err = from.Get(ctx, r.prefix+key)
-	if err != nil || !ok {
-		return nil, false, err
+	if err := parse(key, e.Value, rec); err != nil {
+		r.log(ctx, r.prefix+key, err)
+		return false
 	}
-	return value, r.read(ctx, key, value, rec), nil
-}
-
-// shortest is how long Workers KV keeps a value at least. Reads check when a record ends.
-const shortest = time.Minute
-
-// until is the end of a value that is of no use after a moment.
-func until(expires time.Time) time.Time {
-	if soonest := time.Now().Add(shortest + time.Second); expires.Before(soonest) {
-		return soonest
-	}
-	return expires
-}
-
-// attempts bounds the loops around Swap. Each turn lost is a call of somebody else's that was
-// done, so it takes that many of them at once to fail.
-const attempts = 10_000
-
-// edit reads a record, lets change change it, and writes it back if nobody else was faster.
-// rec is new each time; change gets whether it was found and says whether to write it.
-func edit[R any, P interface {
-	*R
-	record
-}](ctx context.Context, r *Records, key string, expires time.Time, change func(rec P, found bool) (write bool, err error)) (P, error) {
-	return editFrom(ctx, r, key, expires, nil, change)
-}
-
-// guessNone is the guess that there is no record.
-func guessNone() []byte { return []byte{} }
-
-// editFrom is edit where the caller can guess the value, and saves the first read; nil: it
-// can't. If the guess is wrong, the write fails, and the value is read.
-func editFrom[R any, P interface {
-	*R
-	record
-}](ctx context.Context, r *Records, key string, expires time.Time, guess []byte, change func(rec P, found bool) (write bool, err error)) (P, error) {
-	for try := range attempts {
-		rec := P(new(R))
-		var old []byte
-		var found bool
-		var err error
-		switch {
-		case try > 0 || guess == nil:
-			old, found, err = r.load(ctx, r.atomic, key, rec)
-		case len(guess) > 0:
-			old, found = guess, r.read(ctx, key, guess, rec)
-		}
-		if err != nil {
-			return nil, err
-		}
-		if !found {
-			rec = new(R)
-		}
-		var keep []byte // old, where it has members of a later version
-		if found {
-			if same, err := json.Marshal(rec); err != nil || !bytes.Equal(same, old) {
-				keep = old
-			}
-		}
-		write, err := change(rec, found)
-		if err != nil {
-			return nil, err
-		}
-		if !write {
-			return rec, nil
-		}
-		if rec.head().Gone {
-			keep = nil
-		}
-		value, err := encode(key, rec, keep)
-		if err != nil {
-			return nil, err
-		}
-		end := expires
-		if rec.head().Gone {
-			end = until(time.Time{})
-		}
-		ok := false
-		switch {
-		case old == nil:
-			ok, err = r.atomic.Insert(ctx, r.prefix+key, value, end)
-		case bytes.Equal(old, value):
-			return rec, nil
-		default:
-			ok, err = r.atomic.Swap(ctx, r.prefix+key, old, value, end)
-		}
-		if err != nil {
-			return nil, err
-		}
-		if ok {
-			return rec, nil
-		}
-	}
-	return nil, ErrBusy
+	return true
 }

@@ -2,39 +2,45 @@ package kvadapter
 
 import (
 	"context"
-	"time"
 
 	"github.com/edgeauth/edgeauth/core"
 )
 
-// A tokenRecord is a verification token. Who uses it knows the rest: it is in the key.
+// A tokenRecord is a verification token. Who uses it knows the rest: it is in the key. One that
+// was used stays until it ends, so that whoever lost the answer can see who used it.
 type tokenRecord struct {
 	header
 	Expires int64 `json:"expires"` // milliseconds since 1970
+	Used    bool  `json:"used"`
 }
 
 func (r *Records) createVerificationToken(ctx context.Context, t core.VerificationToken) error {
 	key := keyOf(kindToken, t.Identifier, t.Token)
-	value, err := encode(key, &tokenRecord{Expires: millis(t.Expires)}, nil)
-	if err != nil {
-		return err
+	c := r.newChange(&view{})
+	c.set(key, &tokenRecord{Expires: millis(t.Expires)}, "", t.Expires)
+	if c.err != nil {
+		return c.err
 	}
-	return r.atomic.Put(ctx, r.prefix+key, value, until(t.Expires))
+	_, err := r.commit(ctx, c)
+	return err
 }
 
 func (r *Records) useVerificationToken(ctx context.Context, identifier, token string) (*core.VerificationToken, error) {
 	key := keyOf(kindToken, identifier, token)
-	value, ok, err := r.atomic.Take(ctx, r.prefix+key)
-	if err != nil || !ok {
+	var used *core.VerificationToken
+	err := r.transact(ctx, nil, []string{key}, func(v *view, c *change) error {
+		used = nil
+		var t tokenRecord
+		if !r.load(ctx, v, key, &t) || t.Used || hasEnded(t.Expires) {
+			return nil
+		}
+		t.Used = true
+		c.put(key, &t, "", fromMillis(t.Expires))
+		used = &core.VerificationToken{Identifier: identifier, Token: token, Expires: fromMillis(t.Expires)}
+		return nil
+	})
+	if err != nil {
 		return nil, err
 	}
-	var rec tokenRecord
-	if !r.read(ctx, key, value, &rec) {
-		return nil, nil
-	}
-	expires := fromMillis(rec.Expires)
-	if !time.Now().Before(expires) {
-		return nil, nil
-	}
-	return &core.VerificationToken{Identifier: identifier, Token: token, Expires: expires}, nil
+	return used, nil
 }
