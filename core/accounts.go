@@ -6,13 +6,25 @@ import (
 )
 
 // What signing in asks of the adapter is these three: findUser, keepSignUp and keepSignIn. An
-// adapter that can does each at once; with any other they are its single methods in turn. An
-// error is ErrAdapter with the method's name, and ErrConflict to errors.Is if it was one.
+// adapter that can does each at once; with any other they are its single methods in turn. The
+// error of a method has its name and is ErrAdapter, or ErrConflict for what somebody else has.
 
 // isComposed reports whether the adapter finds, signs up and signs in at once.
 func (a *Adapter) isComposed() bool {
 	return a.FindUser != nil && a.SignUp != nil && a.SignIn != nil
 }
+
+// takenOr is the error of a method that stores what somebody may have already.
+func takenOr(method string, err error) *Error {
+	if errors.Is(err, ErrConflict) {
+		return fail(ErrConflict, method, err)
+	}
+	return fail(ErrAdapter, method, err)
+}
+
+// isTaken reports whether an error says that somebody has the account, the address or the
+// credential. A conflict over anything else is one of the store with itself.
+func isTaken(err error) bool { return err != nil && asError(err, ErrAdapter).Kind == ErrConflict }
 
 // findUser finds out who has an account, else who has an address.
 func (x *exchange) findUser(q UserQuery) (*FoundUser, error) {
@@ -62,7 +74,7 @@ func (x *exchange) keepSignUp(s SignUp, profile *User) (*User, *AdapterSession, 
 	if a.isComposed() {
 		user, session, err := a.SignUp(x.ctx, s)
 		if err != nil {
-			return nil, nil, fail(ErrAdapter, "signUp", err)
+			return nil, nil, takenOr("signUp", err)
 		}
 		x.tellCreated(user)
 		x.tellLinked(user, s.Account, profile)
@@ -74,7 +86,7 @@ func (x *exchange) keepSignUp(s SignUp, profile *User) (*User, *AdapterSession, 
 			// It may have worked all the same, and nobody could sign in with the address.
 			x.unmakeUser(s.User.ID)
 		}
-		return nil, nil, fail(ErrAdapter, "createUser", err)
+		return nil, nil, takenOr("createUser", err)
 	}
 	if err := x.linkNew(user, &s); err != nil {
 		return nil, nil, err
@@ -122,7 +134,7 @@ func (x *exchange) keepSignIn(user *User, s SignIn, profile *User) (*User, *Adap
 		}
 		user, session, err := a.SignIn(x.ctx, s)
 		if err != nil {
-			return nil, nil, fail(ErrAdapter, "signIn", err)
+			return nil, nil, takenOr("signIn", err)
 		}
 		if updates {
 			x.tellUpdated(user)
@@ -132,7 +144,7 @@ func (x *exchange) keepSignIn(user *User, s SignIn, profile *User) (*User, *Adap
 	}
 	if s.Credential != nil {
 		if _, err := a.UpdateAuthenticatorCounter(x.ctx, s.Credential.CredentialID, s.Credential.Counter); err != nil {
-			return nil, nil, fail(ErrAdapter, "updateAuthenticatorCounter", err)
+			return nil, nil, takenOr("updateAuthenticatorCounter", err)
 		}
 	}
 	if updates {
@@ -156,12 +168,12 @@ func (x *exchange) linkInTurn(user *User, account *Account, key *Authenticator) 
 	if account != nil {
 		account.UserID = user.ID
 		if err := x.config.Adapter.LinkAccount(x.ctx, *account); err != nil {
-			return fail(ErrAdapter, "linkAccount", err)
+			return takenOr("linkAccount", err)
 		}
 	}
 	if key != nil {
 		if _, err := x.config.Adapter.CreateAuthenticator(x.ctx, *key); err != nil {
-			return fail(ErrAdapter, "createAuthenticator", err)
+			return takenOr("createAuthenticator", err)
 		}
 	}
 	return nil

@@ -40,7 +40,7 @@ type Config struct {
 	Logger    Logger
 
 	// Debug logs what happens at each step, without secrets and tokens, and at the end of each request its
-	// action, method and status, how often it called the adapter and providers, and how long that took, in
+	// action, method and status, how often it called the store and providers, and how long that took, in
 	// milliseconds. False: errors and warnings only.
 	Debug bool
 
@@ -48,7 +48,7 @@ type Config struct {
 	//
 	//	total;dur=71.4, store;dur=12.5;desc="3 calls", provider;dur=56.0;desc="2 calls"
 	//
-	// Store is the adapter, provider is all that goes through Transport, mail services included; calls that
+	// Store is what the adapter calls (see [StoreCall]), provider is all that goes through Transport, mail services included; calls that
 	// callbacks make elsewhere are in the total only. Durations are sums, in milliseconds. On Workers
 	// the clock stands still while a program computes, so only waiting is seen there. Whoever sends a request
 	// can read the header, and how many calls it took may tell whether an address is known: it is for

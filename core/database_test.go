@@ -62,6 +62,22 @@ func inTurn(adapter *core.Adapter) *core.Adapter {
 	return adapter
 }
 
+// bothWays runs a test on an adapter that signs in at once, and on one that does it in turn.
+func bothWays(t *testing.T, test func(t *testing.T, memory func() *core.Adapter)) {
+	t.Helper()
+	for name, memory := range map[string]func() *core.Adapter{
+		"at once": adaptertest.Memory, "in turn": func() *core.Adapter { return inTurn(adaptertest.Memory()) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			test(t, memory)
+		})
+	}
+}
+
+// signUps is how many users were to be made.
+func signUps(calls map[string]int) int { return calls["CreateUser"] + calls["SignUp"] }
+
 // since gives the calls since the last time.
 func (w *watched) since() map[string]int {
 	w.mu.Lock()

@@ -158,7 +158,7 @@ func (x *exchange) emailLogin(user *User, account *Account, found *FoundUser) (*
 		fresh.EmailVerified = x.now
 		entered, err := x.register(account, SignUp{User: fresh}, nil)
 		switch {
-		case !errors.Is(err, ErrConflict):
+		case !isTaken(err):
 			return entered, err
 		case try == mostRaces:
 			return nil, fail(ErrAdapter, "an address is taken, and nobody has it", err)

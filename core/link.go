@@ -1,7 +1,5 @@
 package core
 
-import "errors"
-
 // login is the outcome of finding out, or creating, who a confirmed account belongs to.
 type login struct {
 	user      *User
@@ -32,7 +30,7 @@ func (x *exchange) login(profile *User, account *Account, found *FoundUser) (*lo
 		}
 	}
 	out, err := x.loginAs(now, found, profile, account)
-	if !errors.Is(err, ErrConflict) {
+	if !isTaken(err) {
 		return out, err
 	}
 	// Somebody was quicker to take the account or its address. If it was another sign-in with this
@@ -41,7 +39,7 @@ func (x *exchange) login(profile *User, account *Account, found *FoundUser) (*lo
 		return nil, err
 	}
 	out, err = x.loginAs(now, found, profile, account)
-	if errors.Is(err, ErrConflict) {
+	if isTaken(err) {
 		return nil, fail(ErrOAuthAccountNotLinked, "another user has just taken the account or its e-mail address", err)
 	}
 	return out, err
@@ -59,7 +57,7 @@ func (x *exchange) mayHaveChanged(found *FoundUser) bool {
 }
 
 // loginAs signs in with an account that belongs to whom was found, while now is signed in. An error
-// that is ErrConflict says that somebody has taken the account or its address meanwhile.
+// that isTaken says that somebody was quicker to take the account or its address.
 func (x *exchange) loginAs(now *User, found *FoundUser, profile *User, account *Account) (*login, error) {
 	switch {
 	case found.Account != nil && now != nil && found.User.ID != now.ID:

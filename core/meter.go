@@ -124,8 +124,8 @@ func (b *meteredBody) Read(p []byte) (int, error) {
 	return b.ReadCloser.Read(p)
 }
 
-// metered gives an adapter whose methods count their calls and then make them. What is nil
-// stays nil; a method that is replaced later is replaced here, too, as without a meter.
+// metered gives an adapter whose methods are counted. What is nil stays nil; a method that is
+// replaced later is replaced here, too, as without a meter.
 func (a *Adapter) metered() *Adapter {
 	return &Adapter{
 		CreateUser:       metered1(&a.CreateUser),
@@ -161,11 +161,45 @@ func (a *Adapter) metered() *Adapter {
 	}
 }
 
-// storeCall counts a call to the store; what it returns ends it.
-func storeCall(ctx context.Context) func() {
-	count, start := &meterOf(ctx).store, time.Now()
-	count.calls.Add(1)
-	return func() { count.since(start) }
+// StoreCall counts a call at the store in Server-Timing and the log's store_calls; the function
+// it returns ends the call. An adapter that may need several for one of its methods reports each
+// of them, with the context that the method was given:
+//
+//	defer core.StoreCall(ctx)()
+//
+// A method that reports none counts as one call. Where nothing is measured, nothing happens.
+func StoreCall(ctx context.Context) (done func()) {
+	m, ok := ctx.Value(meterKey{}).(*meter)
+	if !ok {
+		return unmeasured
+	}
+	if reports, ok := ctx.Value(reportsKey{}).(*atomic.Bool); ok {
+		reports.Store(true)
+	}
+	start := time.Now()
+	m.store.calls.Add(1)
+	return func() { m.store.since(start) }
+}
+
+func unmeasured() {}
+
+// reportsKey is for whether a method of an adapter has reported calls.
+type reportsKey struct{}
+
+// methodCall gives the context that a method of an adapter is called with; what it returns ends
+// the call.
+func methodCall(ctx context.Context) (context.Context, func()) {
+	m, ok := ctx.Value(meterKey{}).(*meter)
+	if !ok {
+		return ctx, unmeasured
+	}
+	reports, start := new(atomic.Bool), time.Now()
+	return context.WithValue(ctx, reportsKey{}, reports), func() {
+		if !reports.Load() {
+			m.store.calls.Add(1)
+			m.store.since(start)
+		}
+	}
 }
 
 func metered1[A, R any](call *func(context.Context, A) (R, error)) func(context.Context, A) (R, error) {
@@ -173,7 +207,8 @@ func metered1[A, R any](call *func(context.Context, A) (R, error)) func(context.
 		return nil
 	}
 	return func(ctx context.Context, a A) (R, error) {
-		defer storeCall(ctx)()
+		ctx, done := methodCall(ctx)
+		defer done()
 		return (*call)(ctx, a)
 	}
 }
@@ -183,7 +218,8 @@ func metered2[A, B, R any](call *func(context.Context, A, B) (R, error)) func(co
 		return nil
 	}
 	return func(ctx context.Context, a A, b B) (R, error) {
-		defer storeCall(ctx)()
+		ctx, done := methodCall(ctx)
+		defer done()
 		return (*call)(ctx, a, b)
 	}
 }
@@ -193,7 +229,8 @@ func meteredPair[A, R, S any](call *func(context.Context, A) (R, S, error)) func
 		return nil
 	}
 	return func(ctx context.Context, a A) (R, S, error) {
-		defer storeCall(ctx)()
+		ctx, done := methodCall(ctx)
+		defer done()
 		return (*call)(ctx, a)
 	}
 }
@@ -203,7 +240,8 @@ func meteredWrite1[A any](call *func(context.Context, A) error) func(context.Con
 		return nil
 	}
 	return func(ctx context.Context, a A) error {
-		defer storeCall(ctx)()
+		ctx, done := methodCall(ctx)
+		defer done()
 		return (*call)(ctx, a)
 	}
 }
@@ -213,7 +251,8 @@ func meteredWrite2[A, B any](call *func(context.Context, A, B) error) func(conte
 		return nil
 	}
 	return func(ctx context.Context, a A, b B) error {
-		defer storeCall(ctx)()
+		ctx, done := methodCall(ctx)
+		defer done()
 		return (*call)(ctx, a, b)
 	}
 }

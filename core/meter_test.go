@@ -198,7 +198,7 @@ func TestRequestAnswered(t *testing.T) {
 		want(last(func(b *browser) { start = b.send(http.MethodPost, "/auth/signin/idp", formType(), "csrfToken="+token) }),
 			`"action":"signin","method":"POST","provider":"idp","status":302,"ms":12,"store_calls":0,"store_ms":0,"provider_calls":1,"provider_ms":12`)
 		want(last(func(b *browser) { b.get(w.approve(t, start)) }),
-			`"action":"callback","method":"GET","provider":"idp","status":302,"ms":54,"store_calls":6,"store_ms":30,"provider_calls":2,"provider_ms":24`)
+			`"action":"callback","method":"GET","provider":"idp","status":302,"ms":34,"store_calls":2,"store_ms":10,"provider_calls":2,"provider_ms":24`)
 		want(last(func(b *browser) { b.get("/auth/session") }),
 			`"action":"session","method":"GET","status":200,"ms":5,"store_calls":1,"store_ms":5,"provider_calls":0,"provider_ms":0`)
 		w.store.fail = func(string) error { time.Sleep(time.Millisecond); return errors.New("down") }

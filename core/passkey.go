@@ -1,9 +1,6 @@
 package core
 
-import (
-	"encoding/base64"
-	"errors"
-)
+import "encoding/base64"
 
 // webAuthnCallback answers POST callback with a passkey's answer.
 func (x *exchange) webAuthnCallback() (reply, error) {
@@ -66,7 +63,7 @@ func (x *exchange) authenticateWithPasskey() (reply, error) {
 	}
 	signed := &Authenticator{CredentialID: known.CredentialID, Counter: told.Counter}
 	entered, err := x.enter(user, account, SignIn{Credential: signed, Revision: found.Revision}, nil)
-	if errors.Is(err, ErrConflict) {
+	if isTaken(err) {
 		return reply{}, fail(ErrWebAuthnVerification, "the counter has just been used by another answer", err)
 	}
 	if err != nil {
@@ -138,7 +135,7 @@ func (x *exchange) registerPasskey() (reply, error) {
 	default:
 		entered, err = x.register(account, SignUp{User: *user, Account: kept, Authenticator: key}, user)
 	}
-	if errors.Is(err, ErrConflict) {
+	if isTaken(err) {
 		return reply{}, fail(ErrAccountNotLinked, "the credential or the e-mail address has just been taken", err)
 	}
 	if err != nil {

@@ -4,8 +4,8 @@ import (
 	"context"
 	"encoding/base64"
 	"errors"
+	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -19,10 +19,15 @@ import (
 func TestPasskeys(t *testing.T) {
 	t.Parallel()
 	for _, strategy := range []core.Strategy{core.StrategyDatabase, core.StrategyJWT} {
-		for _, algorithm := range []int64{passkeytest.ES256, passkeytest.RS256, passkeytest.EdDSA} {
-			t.Run(string(strategy)+strconv.FormatInt(algorithm, 10), func(t *testing.T) {
+		for i, algorithm := range []int64{passkeytest.ES256, passkeytest.RS256, passkeytest.EdDSA, passkeytest.ES256} {
+			t.Run(fmt.Sprint(strategy, algorithm, i), func(t *testing.T) {
 				t.Parallel()
-				p := newPasskeys(t, func(c *core.Config, _ *core.WebAuthn) { c.Session.Strategy = strategy })
+				p := newPasskeys(t, func(c *core.Config, _ *core.WebAuthn) {
+					c.Session.Strategy = strategy
+					if i == 3 {
+						inTurn(c.Adapter)
+					}
+				})
 				b, key := newBrowser(t, p.auth), newKey()
 				key.Algorithms = []int64{algorithm}
 
@@ -139,6 +144,7 @@ func TestPasskeyTwice(t *testing.T) {
 	}
 	for _, known := range []string{"GetAuthenticator", "GetUserByAccount"} {
 		p := newPasskeys(t, func(c *core.Config, _ *core.WebAuthn) {
+			inTurn(c.Adapter)
 			c.Adapter.LinkAccount = func(context.Context, core.Account) error { return nil }
 			c.Adapter.CreateAuthenticator = func(_ context.Context, a core.Authenticator) (*core.Authenticator, error) { return &a, nil }
 		})
@@ -172,7 +178,7 @@ func TestPasskeyTwice(t *testing.T) {
 func TestPasskeyUserID(t *testing.T) {
 	t.Parallel()
 	p := newPasskeys(t, func(c *core.Config, _ *core.WebAuthn) {
-		create := c.Adapter.CreateUser
+		create := inTurn(c.Adapter).CreateUser
 		c.Adapter.CreateUser = func(ctx context.Context, user core.User) (*core.User, error) {
 			user.ID = "42"
 			return create(ctx, user)
@@ -239,7 +245,11 @@ func TestPasskeyForAnother(t *testing.T) {
 // A cloned authenticator, and one that goes back in time, are refused and change nothing.
 func TestPasskeyCounter(t *testing.T) {
 	t.Parallel()
-	p := newPasskeys(t, nil)
+	testPasskeyCounter(t, "SignIn", newPasskeys(t, nil))
+	testPasskeyCounter(t, "UpdateAuthenticatorCounter", newPasskeys(t, func(c *core.Config, _ *core.WebAuthn) { inTurn(c.Adapter) }))
+}
+
+func testPasskeyCounter(t *testing.T, writes string, p *passkeys) {
 	key := newKey()
 	newBrowser(t, p.auth).register(key, "?email=ada@example.com").wantRedirect(t, site+"/home")
 	next := func(counter uint32) *answer {
@@ -257,7 +267,7 @@ func TestPasskeyCounter(t *testing.T) {
 		}
 	}
 	// The clone is quicker, in between the check and the write.
-	p.store.fail = conflicting("UpdateAuthenticatorCounter")
+	p.store.fail = conflicting(writes)
 	next(1<<31+1).wantError(t, "error?error=WebAuthnVerificationError")
 }
 
@@ -308,11 +318,15 @@ func TestPasskeyCounterRace(t *testing.T) {
 // What a store that fails half-way leaves lets nobody in, and blocks nobody.
 func TestPasskeyStoreFails(t *testing.T) {
 	t.Parallel()
-	for _, method := range []string{"CreateUser", "LinkAccount", "CreateAuthenticator", "CreateSession", "GetUserByAccount", "GetAuthenticator", "UseVerificationToken"} {
+	for _, method := range []string{"CreateUser", "LinkAccount", "CreateAuthenticator", "CreateSession", "GetUserByAccount", "GetAuthenticator", "UseVerificationToken", "FindUser", "SignUp"} {
 		for _, kind := range []string{"", "conflict"} {
 			t.Run(method+kind, func(t *testing.T) {
 				t.Parallel()
-				p := newPasskeys(t, nil)
+				p := newPasskeys(t, func(c *core.Config, _ *core.WebAuthn) {
+					if method != "FindUser" && method != "SignUp" {
+						inTurn(c.Adapter)
+					}
+				})
 				b, key := newBrowser(t, p.auth), newKey()
 				p.store.fail = func(name string) error {
 					if name == method {
@@ -323,7 +337,7 @@ func TestPasskeyStoreFails(t *testing.T) {
 				want := configurationError
 				if kind == "conflict" {
 					p.store.fail = conflicting(method)
-					if method == "CreateUser" || method == "LinkAccount" || method == "CreateAuthenticator" {
+					if method == "CreateUser" || method == "LinkAccount" || method == "CreateAuthenticator" || method == "SignUp" {
 						want = "signin?error=AccountNotLinked"
 					}
 				}

@@ -17,7 +17,6 @@ import (
 	"testing"
 
 	"github.com/edgeauth/edgeauth/core"
-	"github.com/edgeauth/edgeauth/core/adaptertest"
 )
 
 // overheard keeps every text that leaves the handler, other than cookies and the requests to
@@ -120,13 +119,13 @@ func TestSilence(t *testing.T) {
 	for _, strategy := range []core.Strategy{core.StrategyJWT, core.StrategyDatabase} {
 		t.Run(string(strategy), func(t *testing.T) {
 			t.Parallel()
-			listenToEverything(t, strategy)
+			bothWays(t, func(t *testing.T, memory func() *core.Adapter) { listenToEverything(t, memory(), strategy) })
 		})
 	}
 }
 
 // listenToEverything runs every flow, honest and failing, and then looks for what must not be heard.
-func listenToEverything(t *testing.T, strategy core.Strategy) {
+func listenToEverything(t *testing.T, adapter *core.Adapter, strategy core.Strategy) {
 	o := &overheard{texts: map[string]map[string]bool{}, secrets: map[string]string{}}
 	canary := o.canary
 	p := newIDP()
@@ -158,7 +157,7 @@ func listenToEverything(t *testing.T, strategy core.Strategy) {
 
 	var log journal
 	var mails mailbox
-	store := watch(adaptertest.Memory())
+	store := watch(adapter)
 	credentials := core.Credentials{Authorize: func(_ context.Context, fields map[string]any, _ *http.Request) (*core.User, error) {
 		switch fields["name"] {
 		case "error":
