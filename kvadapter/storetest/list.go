@@ -4,39 +4,68 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
+
+	"github.com/edgeauth/edgeauth/kvadapter/kv"
 )
 
-// many is more keys than two pages of Workers KV have.
-const many = 2500
-
-// fill puts keys, several at a time so that it takes not too long on a store that is far.
-func (c *check) fill(keys []string) {
-	const writers = 50
-	c.together(writers, func(i int) {
-		for k := i; k < len(keys); k += writers {
-			c.put(keys[k], "value", never)
+// list gives everything under prefix, sorted by key.
+func (c *check) list(prefix string) (all []kv.Write) {
+	lister, ok := c.Store.(kv.Lister)
+	if !ok {
+		c.failf("%T has no List; if that is on purpose, skip the group \"list\" and say why", c.Store)
+	}
+	const enough = 10_000
+	cursor := ""
+	for range enough {
+		page, next, err := lister.List(c.ctx, prefix, cursor)
+		c.done(fmt.Sprintf("List of %.60q", prefix), err)
+		if len(page) > 1000 {
+			c.failf("List of %.60q gave a page of %d", prefix, len(page))
 		}
-	})
+		all = append(all, page...)
+		switch next {
+		case "":
+			slices.SortFunc(all, func(a, b kv.Write) int { return strings.Compare(a.Key, b.Key) })
+			return all
+		case cursor:
+			c.failf("List of %.60q gave the cursor that it was given", prefix)
+		}
+		cursor = next
+	}
+	c.failf("List of %.60q has not come to an end after %d pages", prefix, enough)
+	return nil
 }
 
-func numbered(prefix string, n int) []string {
-	keys := make([]string, n)
-	for i := range keys {
-		keys[i] = fmt.Sprintf("%s%04d", prefix, i)
+// lists requires the keys under prefix.
+func (c *check) lists(prefix string, want ...string) {
+	var got []string
+	for _, w := range c.list(prefix) {
+		got = append(got, w.Key)
 	}
-	return keys
+	slices.Sort(want)
+	if !slices.Equal(got, want) {
+		c.failf("List of %.60q gave %d keys, %.400q, want %d, %.400q", prefix, len(got), got, len(want), want)
+	}
+}
+
+func listPages(c *check) {
+	c.lists("")
+	keys, writes := crowd("page", 2500)
+	for chunk := range slices.Chunk(writes, kv.MaxKeys) {
+		c.put(chunk...)
+	}
+	c.put(set("other", "value"))
+	c.lists("page:", keys...)
+	c.lists("", append(keys, "other")...)
 }
 
 func listPrefix(c *check) {
-	c.lists("")
-	c.lists("a")
-	keys := []string{
-		"a", "a:", "a:1", "a:1:x", "a:2", "a;", "aa", "aa:1", "A:1", "b", ":", "::", ".a", "..a", "a.", "a/", "a/b",
-		"*", "*a", "a*", "a?", "a[b]", "a[", "a]", "a^", `a\`, `a\*`, "a%", "a_", "a%3A", "{a}", "-a", strings.Repeat("k", maxKey), strings.Repeat("k", maxKey-1),
+	keys := []string{"a", "ab", "abc", "A", "b", "a%", "a%b", "a_", "a*", "a?b", "a[b]", "a/", "a/b", `a\b`, "~", "~~", " ", "{a}", "'"}
+	for _, key := range keys {
+		c.put(set(key, "value"))
 	}
-	c.fill(keys)
-	slices.Sort(keys)
-	for _, prefix := range append([]string{"", "c", "a:x", "a::", "k", "a[^", "[a]", "a-"}, keys...) {
+	for _, prefix := range append(keys, "", "absent", "abcd", "a/b/", ".", "..", "a[", strings.Repeat("k", kv.MaxKey)) {
 		var want []string
 		for _, key := range keys {
 			if strings.HasPrefix(key, prefix) {
@@ -45,66 +74,42 @@ func listPrefix(c *check) {
 		}
 		c.lists(prefix, want...)
 	}
-}
-
-func listOrder(c *check) {
-	keys := []string{"b", "a", "B", "A", "aa", "a ", "a~", "a!", "a0", "a9", "a10", "Z", "z", "_", "~", "-", "ab", "aB", "0", "10", "9", "a:b", "a/b", "a.b"}
-	c.fill(keys)
-	slices.Sort(keys)
-	c.lists("", keys...)
-}
-
-func listPages(c *check) {
-	keys := numbered("many:", many)
-	c.fill(append([]string{"many", "many;", "a", "z"}, keys...))
-	c.lists("many:", keys...)
-	c.lists("many:1", keys[1000:2000]...)
-	c.lists("many:249", keys[2490:]...)
-	all := append(append([]string{"a", "many"}, keys...), "many;", "z")
-	c.lists("", all...)
-}
-
-func listDeleted(c *check) {
-	for _, key := range []string{"a1", "a2", "a3", "a4"} {
-		c.put(key, "value", never)
+	for _, prefix := range []string{"é", "\x00", strings.Repeat("k", kv.MaxKey+1)} {
+		_, _, err := c.Store.(kv.Lister).List(c.ctx, prefix, "")
+		c.limited(fmt.Sprintf("List of %.10q", prefix), err)
 	}
-	c.delete("a2")
-	c.delete("a4")
-	c.put("a4", "again", never)
-	c.lists("a", "a1", "a3", "a4")
-	for _, key := range []string{"a1", "a3", "a4"} {
-		c.delete(key)
-	}
-	c.lists("")
 }
 
-// Whoever deletes what it lists, page by page, must come to the last key.
-func listChanges(c *check) {
-	keys := numbered("many:", many)
-	c.fill(keys)
-	got := c.pages("many:", func(page []string) {
-		for i, key := range page {
-			if i%50 == 0 || i == len(page)-1 {
-				c.delete(key)
-			}
+func listAgain(c *check) {
+	end := c.soon()
+	session := refer("session", "user")
+	session.Expires = end.Add(time.Hour)
+	want := []kv.Write{refer("account", "user"), session, until("token", "value", end), set("user", allBytes())}
+	c.put(want...)
+	for range 2 {
+		all := c.list("")
+		if !slices.EqualFunc(all, want, func(a, b kv.Write) bool {
+			return a.Key == b.Key && string(a.Value) == string(b.Value) && a.Ref == b.Ref && a.Expires.Equal(b.Expires)
+		}) {
+			c.failf("List gave %.1000q, want %.1000q", all, want)
 		}
-		c.put("many", "value", never)
-		c.put("many:0000:new", "value", never)
-		c.put("many;", "value", never)
-	})
-	got = slices.DeleteFunc(got, func(key string) bool { return key == "many:0000:new" })
-	if !slices.Equal(got, keys) {
-		c.failf("List gave %d keys that stayed until they were listed, want %d", len(got), len(keys))
+		c.put(remove("session"), remove("user"), remove("token"), remove("account"))
+		c.put(all...)
 	}
+	c.before(end, func() { c.holds("after it was listed and stored again", "user", allBytes(), "token", "value") })
+	c.refers("after it was listed and stored again", "session", "user")
+	c.refers("after it was listed and stored again", "account", "user")
+	c.after(end)
+	c.holds("at the end of what was listed and stored again", "token", "")
 }
 
-func listSharing(c *check) {
-	keys := []string{"a1", "a2", "a3"}
-	c.fill(keys)
-	page, _, err := c.List(c.ctx, "a", "")
-	c.done("List", err)
-	for i := range page {
-		page[i] = "changed"
-	}
-	c.lists("a", keys...)
+func listGone(c *check) {
+	end := c.soon()
+	c.put(set("stays", "value"), set("deleted", "value"), until("ends", "value", end), until("past", "value", c.now().Add(-time.Hour)))
+	c.put(remove("deleted"))
+	c.before(end, func() { c.lists("", "stays", "ends") })
+	c.after(end)
+	c.lists("", "stays")
+	c.put(set("deleted", "again"), set("ends", "again"))
+	c.lists("", "deleted", "ends", "stays")
 }

@@ -1,180 +1,178 @@
 package storetest
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"strconv"
-	"sync/atomic"
+	"time"
 
-	"github.com/edgeauth/edgeauth/kvadapter"
+	"github.com/edgeauth/edgeauth/kvadapter/kv"
 )
 
-// SingleUse puts a value and has consumers take it at once, as often as rounds says. Its
-// error tells if in a round there was not exactly one who got it, the value that was put.
-// The suite does so with 100 consumers and 10 rounds.
-func SingleUse(ctx context.Context, store kvadapter.Atomic, consumers, rounds int) error {
+const (
+	rounds  = 10  // how often the cases that race do so
+	writers = 10  // who change a value that others change, too, and try again: each makes the others lose
+	callers = 100 // who call once
+)
+
+func contextEnded(c *check) {
+	c.put(set("a", "value"))
+	a := c.at("a")
+	canceled, cancel := context.WithCancel(c.ctx)
+	cancel()
+	late, cancelLate := context.WithDeadline(c.ctx, time.Unix(1, 0))
+	defer cancelLate()
+	for _, ctx := range []context.Context{canceled, late} {
+		_, err := c.Get(ctx, "a", "absent")
+		errs := []error{err}
+		for _, checks := range [][]kv.Check{nil, {a}, {absent("a")}} {
+			_, err = c.Commit(ctx, checks, []kv.Write{set("a", "new"), set("b", "new")})
+			errs = append(errs, err)
+		}
+		if lister, ok := c.Store.(kv.Lister); ok {
+			_, _, err = lister.List(ctx, "", "")
+			errs = append(errs, err)
+		}
+		for i, err := range errs {
+			if !errors.Is(err, ctx.Err()) {
+				c.failf("call %d of Get, Commit, Commit, Commit, List gave the error %v, want %v", i, err, ctx.Err())
+			}
+		}
+	}
+	c.holds("after calls that failed", "a", "value", "b", "")
+}
+
+func memoryGiven(c *check) {
+	w := set("a", "value")
+	c.put(w)
+	copy(w.Value, "XXXXX")
+	c.holds("after the caller changed what it had written", "a", "value")
+	w = set("a", "newer")
+	c.commit(true, checks(c.at("a")), w)
+	copy(w.Value, "XXXXX")
+	c.holds("after the caller changed what it had written", "a", "newer")
+}
+
+func memoryReturned(c *check) {
+	c.put(refer("a", "user"), set("user", "value"))
+	own, referred := c.get("a")
+	if len(referred) != 1 {
+		c.failf("Get gave %d references, want 1", len(referred))
+	}
+	copy(own[0].Value, "XXXXXXXXXXX")
+	copy(referred[0].Value, "XXXXX")
+	own, referred = c.get("a")
+	if string(own[0].Value) != "refers to user" || string(referred[0].Value) != "value" {
+		c.failf("after the caller changed what it had got, Get gave %q and %q", own[0].Value, referred[0].Value)
+	}
+	c.put(set("a", "another value"), set("user", "other"))
+	if string(own[0].Value) != "refers to user" || string(referred[0].Value) != "value" {
+		c.failf("after another write, what Get had given became %q and %q", own[0].Value, referred[0].Value)
+	}
+}
+
+// numbers reads keys that hold numbers, with the checks that they have not changed.
+func (c *check) numbers(keys ...string) (numbers []int, same []kv.Check) {
+	own, _ := c.get(keys...)
+	for _, e := range own {
+		n, err := strconv.Atoi(string(e.Value))
+		c.done("reading a number", err)
+		numbers = append(numbers, n)
+		same = append(same, kv.Check{Key: e.Key, Version: e.Version})
+	}
+	return numbers, same
+}
+
+// try commits and reports whether the checks held.
+func (c *check) try(checks []kv.Check, writes ...kv.Write) bool {
+	ok, err := c.Commit(c.ctx, checks, writes)
+	c.done("Commit by many at once", err)
+	return ok
+}
+
+// again calls change until it has succeeded in every round. Each time it fails another writer has
+// succeeded.
+func (c *check) again(change func() bool) {
+	const enough = 10 * writers * rounds
+	done := 0
+	for range enough {
+		if change() {
+			done++
+		}
+		if done == rounds {
+			return
+		}
+	}
+	c.failf("of %d attempts of one of %d writers %d succeeded", enough, writers, done)
+}
+
+func raceCounter(c *check) {
+	c.put(set("count", "0"))
+	c.together(writers, func(int) {
+		c.again(func() bool {
+			n, same := c.numbers("count")
+			return c.try(same, set("count", strconv.Itoa(n[0]+1)))
+		})
+	})
+	c.holds("after all have counted", "count", strconv.Itoa(writers*rounds))
+}
+
+func raceClaim(c *check) {
 	for round := range rounds {
-		key, value := fmt.Sprintf("token:%d", round), fmt.Appendf(nil, "value of round %d", round)
-		if err := store.Put(ctx, key, value, never); err != nil {
-			return fmt.Errorf("storetest: Put failed: %w", err)
-		}
-		answers := make([]answer, consumers)
-		if err := together(consumers, func(i int) { answers[i] = of(store.Take(ctx, key)) }); err != nil {
-			return err
-		}
-		winners := 0
-		for _, got := range answers {
-			switch {
-			case got.err != nil:
-				return fmt.Errorf("storetest: Take by many at once failed: %w", got.err)
-			case got.ok && !bytes.Equal(got.value, value):
-				return fmt.Errorf("storetest: Take by many at once gave %s, want %s", shown(got.value), shown(value))
-			case got.ok:
-				winners++
+		key := fmt.Sprintf("claim:%d", round)
+		won := make([]bool, callers)
+		c.together(callers, func(i int) {
+			won[i] = c.try(checks(absent(key)), set(fmt.Sprintf("%s:%d", key, i), "mine"), set(key, strconv.Itoa(i)))
+		})
+		winners, winner := 0, 0
+		for i, ok := range won {
+			if ok {
+				winners, winner = winners+1, i
 			}
 		}
 		if winners != 1 {
-			return fmt.Errorf("storetest: Take: %d of %d concurrent callers got the value, want 1", winners, consumers)
+			c.failf("%d of %d concurrent callers claimed one key, want 1", winners, callers)
 		}
-		switch _, ok, err := store.Get(ctx, key); {
-		case err != nil:
-			return fmt.Errorf("storetest: Get after the race failed: %w", err)
-		case ok:
-			return errors.New("storetest: Get after the race gave a value that was taken")
-		}
-	}
-	return nil
-}
-
-func atomicTakeRace(c *check) {
-	if err := SingleUse(c.ctx, c.atomic(), crowd, rounds); err != nil {
-		panic(broken{err})
+		loser := (winner + 1) % callers
+		c.holds("after a race", key, strconv.Itoa(winner), fmt.Sprintf("%s:%d", key, winner), "mine", fmt.Sprintf("%s:%d", key, loser), "")
 	}
 }
 
-// oneInserts has a crowd insert a key that is free.
-func (c *check) oneInserts(key string, round int) {
-	a := c.atomic()
-	won := make([]bool, crowd)
-	c.together(crowd, func(i int) {
-		ok, err := a.Insert(c.ctx, key, fmt.Appendf(nil, "%d in round %d", i, round), never)
-		c.done("Insert by many at once", err)
-		won[i] = ok
+// raceTransfer moves amounts between accounts, in both directions at once.
+func raceTransfer(c *check) {
+	keys, sum := []string{"x", "y", "z"}, 0
+	for _, key := range keys {
+		c.put(set(key, "1000"))
+	}
+	c.together(writers, func(int) {
+		c.again(func() bool {
+			order := rand.Perm(len(keys))
+			from, to := keys[order[0]], keys[order[1]]
+			n, same := c.numbers(from, to)
+			amount := 1 + rand.IntN(1e6) // so that two that are lost don't make up for each other
+			return c.try(same, set(from, strconv.Itoa(n[0]-amount)), set(to, strconv.Itoa(n[1]+amount)))
+		})
 	})
-	winners, winner := 0, 0
-	for i, ok := range won {
-		if ok {
-			winners, winner = winners+1, i
-		}
+	all, _ := c.numbers(keys...)
+	for _, n := range all {
+		sum += n
 	}
-	if winners != 1 {
-		c.failf("Insert: %d of %d concurrent callers stored a value, want 1", winners, crowd)
-	}
-	c.equal("Get after the race", c.get(key), fmt.Sprintf("%d in round %d", winner, round))
-}
-
-func atomicInsertRace(c *check) {
-	c.atomic()
-	for round := range rounds {
-		c.oneInserts("a", round)
-		c.delete("a")
+	if sum != 3000 {
+		c.failf("after transfers between three keys of 3,000 in all they have %v, %d in all", all, sum)
 	}
 }
 
-// A value is put while another one is taken. If the old one was taken the new one is there.
-func atomicTakePutRace(c *check) {
-	c.atomic()
+// raceCrossed has pairs of callers who each write a key if the other's is absent: never both.
+func raceCrossed(c *check) {
 	for round := range rounds {
 		key := func(i int) string { return fmt.Sprintf("%d:%d", round, i) }
-		for i := range crowd / 2 {
-			c.put(key(i), "old", never)
-		}
-		taken := make([]answer, crowd/2)
-		c.together(crowd, func(i int) {
-			if i%2 == 0 {
-				c.put(key(i/2), "new", never)
-			} else {
-				taken[i/2] = c.take(key(i / 2))
-			}
-		})
-		for i, got := range taken {
-			if string(got.value) == "old" {
-				c.equal("Get of what was put while the old value was taken", c.get(key(i)), "new")
-			} else {
-				c.equal("Take while a value was put", got, "new")
-				c.absent("Get after Take", c.get(key(i)))
-			}
-		}
-	}
-}
-
-func atomicSwapRace(c *check) {
-	a := c.atomic()
-	for round := range rounds {
-		c.put("one", "old", never)
-		var winners atomic.Int64
-		c.together(crowd, func(i int) {
-			ok, err := a.Swap(c.ctx, "one", []byte("old"), fmt.Appendf(nil, "%d in round %d", i, round), never)
-			c.done("Swap by many at once", err)
-			if ok {
-				winners.Add(1)
-			}
-		})
-		if n := winners.Load(); n != 1 {
-			c.failf("Swap: %d of %d concurrent callers replaced one value, want 1", n, crowd)
-		}
-	}
-	const counters = 10 // so that a store that is far has not too many losers
-	c.put("count", "0", never)
-	c.together(counters, func(int) {
-		for added := 0; added < rounds; {
-			got := c.get("count")
-			c.done("Get while others swap", got.err)
-			n, err := strconv.Atoi(string(got.value))
-			c.done("reading the counter", err)
-			ok, err := a.Swap(c.ctx, "count", got.value, strconv.AppendInt(nil, int64(n+1), 10), never)
-			c.done("Swap by many at once", err)
-			if ok {
-				added++
-			}
-		}
-	})
-	c.equal("Get of what many have counted", c.get("count"), strconv.Itoa(counters*rounds))
-}
-
-// This is a session that is extended while its user signs out.
-func atomicSwapGoneRace(c *check) {
-	a := c.atomic()
-	for round := range rounds {
-		key := func(i int) string { return fmt.Sprintf("%d:%d", round, i) }
-		for i := range crowd / 2 {
-			c.put(key(i), "old", never)
-		}
-		swapped, taken := make([]bool, crowd/2), make([]answer, crowd/2)
-		deletes := func(i int) bool { return i%2 == 0 }
-		c.together(crowd, func(i int) {
-			pair := i / 2
-			switch {
-			case i%2 == 0:
-				ok, err := a.Swap(c.ctx, key(pair), []byte("old"), []byte("new"), never)
-				c.done("Swap", err)
-				swapped[pair] = ok
-			case deletes(pair):
-				c.delete(key(pair))
-			default:
-				taken[pair] = c.take(key(pair))
-			}
-		})
-		for i := range crowd / 2 {
-			c.absent("Get after Swap and Delete or Take at once", c.get(key(i)))
-			if !deletes(i) {
-				want := "old"
-				if swapped[i] {
-					want = "new"
-				}
-				c.equal(fmt.Sprintf("Take at once with a Swap that gave %v", swapped[i]), taken[i], want)
+		won := make([]bool, callers)
+		c.together(callers, func(i int) { won[i] = c.try(checks(absent(key(i^1))), set(key(i), "mine")) })
+		for i := 0; i < callers; i += 2 {
+			if won[i] == won[i+1] {
+				c.failf("of two callers who each write a key if the other's is absent both got %v", won[i])
 			}
 		}
 	}

@@ -3,12 +3,12 @@ package storetest
 import (
 	"testing"
 
-	"github.com/edgeauth/edgeauth/kvadapter"
+	"github.com/edgeauth/edgeauth/kvadapter/kv"
 )
 
-// Run runs every case as a subtest on a store of its own, which open must give empty. open
+// Run runs every case as a subtest on a store of its own, which open must return empty. open
 // may call t.Parallel, unless Options.Advance is set: the cases share that clock.
-func Run(t *testing.T, open func(t *testing.T) kvadapter.Store, options Options) {
+func Run(t *testing.T, open func(t *testing.T) kv.Store, options Options) {
 	t.Helper()
 	if err := options.validate(); err != nil {
 		t.Fatal(err)

@@ -1,10 +1,9 @@
-// Package storetest checks that a [kvadapter.Store] keeps the contract, and one that has the
-// methods of [kvadapter.Atomic] that one too.
+// Package storetest checks that a [kv.Store] keeps its contract.
 //
 // This is the whole test file of somebody who writes a store:
 //
 //	func TestStore(t *testing.T) {
-//		storetest.Run(t, func(t *testing.T) kvadapter.Store {
+//		storetest.Run(t, func(t *testing.T) kv.Store {
 //			store, err := mystore.Open(t.TempDir())
 //			if err != nil {
 //				t.Fatal(err)
@@ -12,22 +11,22 @@
 //			t.Cleanup(store.Close)
 //			return store
 //		}, storetest.Options{Skip: map[string]string{
-//			"atomic": "the service has nothing to build Take on",
+//			"list": "the service can't enumerate its keys",
 //		}})
 //	}
 //
-// Where there is no package testing, such as inside a wasm guest or behind a route of a
-// worker, [Test] gives the same verdict as an error.
+// Where package testing isn't available, such as inside a wasm guest or behind a route of a
+// worker, [Test] returns the same verdict as an error.
 //
 // A case is a rule of the contract and the calls that would show it broken. The table in
-// cases.go is the list of rules. The cases of the group atomic call Insert, Take and Swap; a
-// store without these methods fails them, so that one which lost a method by mistake is told.
+// cases.go lists the rules. The cases of the group "list" need a [kv.Lister]; a store that isn't
+// one fails them unless they are skipped, so that a List method lost by mistake is noticed.
 //
-// Cases about expiry take up to two seconds each, unless the store's clock can be moved:
-// through Options.Advance, or because [Test] runs in a bubble of testing/synctest.
+// Cases about expiry take up to a second each, unless the store's clock can be moved with
+// Options.Advance.
 //
-// Cases that race calls have the same verdict every time for a store that is right; one that
-// is wrong may be lucky, so run the suite more than once, on a store with real latency.
+// A correct store passes the cases that race calls every time. A broken one may pass by luck, so
+// run the suite more than once, on a store with real latency.
 package storetest
 
 import (
@@ -38,13 +37,13 @@ import (
 	"strings"
 	"time"
 
-	"github.com/edgeauth/edgeauth/kvadapter"
+	"github.com/edgeauth/edgeauth/kvadapter/kv"
 )
 
-// Options say what is special about a store. The zero value demands everything, by the
+// Options say what is special about a store. The zero value requires everything, and uses the
 // clock of this machine.
 type Options struct {
-	// Skip maps the name of a case ("list/pages"), or of a group of cases ("atomic"), to the
+	// Skip maps the name of a case ("list/pages"), or of a group of cases ("list"), to the
 	// reason why it is left out. An unknown name is an error, and so is an empty reason.
 	Skip map[string]string
 
@@ -57,21 +56,21 @@ type Options struct {
 
 // A Failure is a case that the store did not pass.
 type Failure struct {
-	Case string // such as "atomic/take-race"
-	Rule string // what the contract demands
-	Err  error  // what was seen instead; wraps the store's error, if that is what was seen
+	Case string // such as "race/counter"
+	Rule string // what the contract requires
+	Err  error  // what was seen instead; wraps the store's error, if there was one
 }
 
 func (f *Failure) Error() string {
 	return fmt.Sprintf("storetest: %s: broken rule: %s: %v", f.Case, f.Rule, f.Err)
 }
 
-// Unwrap gives what was seen.
+// Unwrap returns what was seen.
 func (f *Failure) Unwrap() error { return f.Err }
 
-// Test runs every case on a store of its own, which open must give empty. It returns nil or
+// Test runs every case on a store of its own, which open must return empty. It returns nil or
 // all failures joined, each a [*Failure]. It stops when ctx ends.
-func Test(ctx context.Context, open func(context.Context) (kvadapter.Store, error), options Options) error {
+func Test(ctx context.Context, open func(context.Context) (kv.Store, error), options Options) error {
 	if err := options.validate(); err != nil {
 		return err
 	}
@@ -97,8 +96,8 @@ func Test(ctx context.Context, open func(context.Context) (kvadapter.Store, erro
 	return errors.Join(failures...)
 }
 
-// validate finds names that no case has: a rule that was renamed must not be skipped
-// silently, nor a misspelt skip be believed.
+// validate finds names that no case has: neither a rule that was renamed nor a misspelt name may
+// be skipped silently.
 func (o Options) validate() error {
 	var mistakes []error
 	for name, reason := range o.Skip {
@@ -145,7 +144,7 @@ func (one *testCase) failure(err error) error {
 }
 
 // try runs the case. Its error is nil or a *Failure.
-func (one *testCase) try(ctx context.Context, store kvadapter.Store, options Options) (err error) {
+func (one *testCase) try(ctx context.Context, store kv.Store, options Options) (err error) {
 	if store == nil {
 		return one.failure(errors.New("there is no store"))
 	}
@@ -161,8 +160,8 @@ func (one *testCase) try(ctx context.Context, store kvadapter.Store, options Opt
 // broken is the panic that ends a case.
 type broken struct{ error }
 
-// caught makes an error of a recovered panic. One that this package did not raise is the
-// store's, and its author wants to see where.
+// caught makes an error of a recovered panic. A panic that this package did not raise is the
+// store's, and the error says where it happened.
 func caught(reason any) error {
 	switch reason := reason.(type) {
 	case nil:

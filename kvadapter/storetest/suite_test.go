@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/edgeauth/edgeauth/kvadapter"
+	"github.com/edgeauth/edgeauth/kvadapter/kv"
 	"github.com/edgeauth/edgeauth/kvadapter/memory"
 )
 
@@ -31,35 +31,32 @@ func failed(t *testing.T, err error) (names []string) {
 	return names
 }
 
-// A plain store has no Insert, Take and Swap.
-type plain struct{ kvadapter.Store }
-
-func TestAPlainStore(t *testing.T) {
+func TestAStoreWithoutList(t *testing.T) {
 	t.Parallel()
-	open := func() kvadapter.Store { return plain{memory.New(nil)} }
+	open := func() kv.Store { return struct{ kv.Store }{memory.New(nil)} }
 	var want []string
 	for _, one := range cases {
-		if strings.HasPrefix(one.name, "atomic/") {
+		if strings.HasPrefix(one.name, "list/") {
 			want = append(want, one.name)
 		}
 	}
 	if names := inBubble(t, open); !slices.Equal(names, want) {
-		t.Errorf("failed %v, want the group atomic", names)
+		t.Errorf("failed %v, want the group list", names)
 	}
-	Run(t, func(t *testing.T) kvadapter.Store {
+	Run(t, func(t *testing.T) kv.Store {
 		t.Parallel()
 		return open()
-	}, Options{Skip: map[string]string{"atomic": "it is plain", "expiry": "it would take seconds"}})
+	}, Options{Skip: map[string]string{"list": "it has none"}})
 }
 
 func TestOptionsAreChecked(t *testing.T) {
 	t.Parallel()
-	open := func(context.Context) (kvadapter.Store, error) {
+	open := func(context.Context) (kv.Store, error) {
 		t.Error("a store was opened")
 		return memory.New(nil), nil
 	}
 	for name, options := range map[string]Options{
-		"no reason":         {Skip: map[string]string{"atomic": ""}},
+		"no reason":         {Skip: map[string]string{"list": ""}},
 		"an unknown case":   {Skip: map[string]string{"list/no-such-case": "x"}},
 		"an unknown group":  {Skip: map[string]string{"lists": "x"}},
 		"an empty name":     {Skip: map[string]string{"": "x"}},
@@ -81,49 +78,31 @@ func TestTrouble(t *testing.T) {
 	cause := errors.New("the disk is full")
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
-	skip := map[string]string{"expiry": "slow", "atomic": "slow", "list": "slow", "keys": "slow"}
+	commits := func(do func() (bool, error)) func(context.Context) (kv.Store, error) {
+		return func(context.Context) (kv.Store, error) {
+			f := over(memory.New(nil))
+			f.commit = func(context.Context, []kv.Check, []kv.Write) (bool, error) { return do() }
+			return f, nil
+		}
+	}
 	for name, test := range map[string]struct {
 		ctx  context.Context
-		open func(context.Context) (kvadapter.Store, error)
+		open func(context.Context) (kv.Store, error)
 		want error  // is wrapped; nil: none
 		text string // is told
 	}{
-		"open fails":      {t.Context(), func(context.Context) (kvadapter.Store, error) { return nil, cause }, cause, "could not be opened"},
-		"no store":        {t.Context(), func(context.Context) (kvadapter.Store, error) { return nil, nil }, nil, "no store"},
-		"a context ended": {ended, func(context.Context) (kvadapter.Store, error) { return memory.New(nil), nil }, context.Canceled, "stopped before keys/distinct"},
-		"a method fails": {t.Context(), func(context.Context) (kvadapter.Store, error) {
-			f := over(memory.New(nil))
-			f.put = func(context.Context, string, []byte, time.Time) error { return cause }
-			return f, nil
-		}, cause, `Put of "ab" failed`},
-		"a method panics": {t.Context(), func(context.Context) (kvadapter.Store, error) {
-			f := over(memory.New(nil))
-			f.put = func(context.Context, string, []byte, time.Time) error { panic("out of range") }
-			return f, nil
-		}, nil, "the store panicked: out of range"},
+		"open fails":      {t.Context(), func(context.Context) (kv.Store, error) { return nil, cause }, cause, "could not be opened"},
+		"no store":        {t.Context(), func(context.Context) (kv.Store, error) { return nil, nil }, nil, "no store"},
+		"a context ended": {ended, func(context.Context) (kv.Store, error) { return memory.New(nil), nil }, context.Canceled, "stopped before get/absent"},
+		"a method fails":  {t.Context(), commits(func() (bool, error) { return false, cause }), cause, "and 1 writes failed"},
+		"a method panics": {t.Context(), commits(func() (bool, error) { panic("out of range") }), nil, "the store panicked: out of range"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			options := Options{Skip: skip}
-			if test.ctx == ended {
-				options.Skip = nil
-			}
-			err := Test(test.ctx, test.open, options)
+			err := Test(test.ctx, test.open, Options{})
 			if err == nil || !strings.Contains(err.Error(), test.text) || test.want != nil && !errors.Is(err, test.want) {
 				t.Errorf("got %v", err)
 			}
 		})
-	}
-}
-
-func TestCases(t *testing.T) {
-	t.Parallel()
-	seen := map[string]bool{}
-	for _, one := range cases {
-		group, name, ok := strings.Cut(one.name, "/")
-		if !ok || group == "" || name == "" || one.rule == "" || one.run == nil || seen[one.name] {
-			t.Errorf("%q is incomplete or there twice", one.name)
-		}
-		seen[one.name] = true
 	}
 }
