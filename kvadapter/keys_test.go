@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"math/rand/v2"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -105,23 +106,41 @@ func TestKeysFitEveryStore(t *testing.T) {
 }
 
 // FuzzRecords reads arbitrary values as each kind of record. What can be read can be written
-// again, and read back as the same.
+// again, and read back as the same; and the scanner reads nothing otherwise than encoding/json.
 func FuzzRecords(f *testing.F) {
+	keys := map[string]func() record{
+		keyOf(kindUser, "ada"):    func() record { return new(userRecord) },
+		keyOf(kindSession, "ada"): func() record { return new(sessionRecord) },
+		keyOf(kindCopy, "ada"):    func() record { return new(sessionCopy) },
+		keyOf(kindToken, "ada"):   func() record { return new(tokenRecord) },
+		keyOf(kindAccount, "ada"): func() record { return new(accountRecord) },
+		keyOf(kindPasskey, "ada"): func() record { return new(passkeyRecord) },
+		keyOf(kindAddress, "ada"): func() record { return new(addressRecord) },
+	}
+	for key, blank := range keys {
+		seed, _ := encode(key, "commit", blank(), nil)
+		f.Add(seed)
+		f.Add(seed[:len(seed)/2])
+		f.Add([]byte(strings.Replace(string(seed), `"version":1`, `"version":99,"new":[1]`, 1)))
+	}
 	key := keyOf(kindUser, "ada")
-	seed, _ := encode(key, "commit", &userRecord{profile: profile{ID: "ada", Extra: map[string]any{"n": json.Number("1e400")}}, Owns: []string{"account.x"}}, nil)
-	f.Add(seed)
-	f.Add(seed[:len(seed)/2])
-	f.Add([]byte(`{"kind":"user","version":99,"key":"` + key + `","sessions":{"":1},"new":[1]}`))
-	f.Add([]byte(`null`))
+	for _, u := range []*userRecord{
+		{profile: profile{ID: "ada", Extra: map[string]any{"n": json.Number("1e400")}}, Owns: []string{"account.x"}},
+		{profile: profile{ID: "ada", Name: "Zoë <b>", Email: "a\"@b", EmailVerified: -1}, Sessions: map[string]int64{"session.x": 1}},
+	} {
+		seed, _ := encode(key, "commit", u, nil)
+		f.Add(seed)
+	}
 	f.Add([]byte(`{"kind":"user","version":1,"key":"` + key + `","KEY":"x","expires":"1"}{}`))
 	f.Fuzz(func(t *testing.T, value []byte) {
-		for _, blank := range []func() record{
-			func() record { return new(userRecord) }, func() record { return new(sessionRecord) }, func() record { return new(tokenRecord) },
-			func() record { return new(accountRecord) }, func() record { return new(passkeyRecord) }, func() record { return new(addressRecord) },
-		} {
+		for key, blank := range keys {
 			rec := blank()
 			if parse(key, value, rec) != nil {
 				continue
+			}
+			slow := blank()
+			if err := json.Unmarshal(value, slow); err != nil || !reflect.DeepEqual(rec, slow) {
+				t.Fatalf("%q was read as %+v, package json reads %+v, %v", value, rec, slow, err)
 			}
 			once, err := encode(key, "commit", rec, value)
 			if err != nil {
@@ -136,5 +155,33 @@ func FuzzRecords(f *testing.F) {
 				t.Fatalf("%T: %q became %q, %v", rec, once, twice, err)
 			}
 		}
+		var quick, slow userProfile
+		if parse(key, value, &quick) == nil && json.Unmarshal(value, &slow) == nil && !reflect.DeepEqual(quick, slow) {
+			t.Fatalf("%q was read as %+v, package json reads %+v", value, quick, slow)
+		}
 	})
+}
+
+// What a session check reads is read without package json, where nothing is escaped.
+func TestScannerReadsWhatEncodeWrites(t *testing.T) {
+	t.Parallel()
+	for _, one := range []struct {
+		written record
+		read    scanned
+	}{
+		{&sessionRecord{User: "9b2f", Expires: 1767225600000}, &sessionRecord{}},
+		{&sessionCopy{User: profile{ID: "9b2f", Name: "Zoë"}, Expires: 1, Until: 2}, &sessionCopy{}},
+		{&userRecord{profile: profile{ID: "9b2f", Name: "Zoë", Email: "zoë+x@example.com"}}, &userProfile{}},
+		{&userRecord{profile: profile{ID: "9b2f"}, Owns: []string{"account.x"}, Sessions: map[string]int64{"session.x": 1}}, &userProfile{}},
+	} {
+		value, err := encode("kind.x", "commit", one.written, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := scanner{rest: string(value)}
+		one.read.scan(&s)
+		if s.failed || s.rest != "" {
+			t.Errorf("%s: failed %t at %q", value, s.failed, s.rest)
+		}
+	}
 }

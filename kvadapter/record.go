@@ -119,8 +119,16 @@ func encode(key, commit string, rec record, old []byte) ([]byte, error) {
 
 // parse reads the record of a key.
 func parse(key string, value []byte, rec record) error {
-	if err := json.Unmarshal(value, rec); err != nil {
-		return err
+	isRead := false
+	if quick, ok := rec.(scanned); ok {
+		s := scanner{rest: string(value)}
+		quick.scan(&s)
+		isRead = !s.failed && s.rest == ""
+	}
+	if !isRead {
+		if err := json.Unmarshal(value, rec); err != nil {
+			return err
+		}
 	}
 	h := rec.head()
 	switch {
