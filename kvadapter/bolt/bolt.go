@@ -1,6 +1,5 @@
-// Package bolt is a key-value store in one file, for a program of which there is one: on a
-// server at home, or on the host that runs the wasip1 guest. It keeps the contract of
-// kvadapter.Atomic.
+// Package bolt is a store in one file, for a program that runs once: on a server at home, or on
+// the host that runs the wasip1 guest. It is a [kv.Store] and a [kv.Lister].
 //
 //	store, err := bolt.Open("auth.db", bolt.Options{})
 //	if err != nil {
@@ -8,13 +7,15 @@
 //	}
 //	defer store.Close()
 //
-// What a call that returned has written is on the disk: each write that changes something is
-// a transaction of its own with one fsync, and there is no option to leave it out, since a
-// sign-out that a power cut undoes was none. So writes take as long as the disk does, one
-// after the other; reads wait for nobody.
+// What a Commit that returned has written is on the disk, and there is no option to skip the
+// sync: a sign-out that a power cut undoes is worse than a slow one. Commits that come in while
+// the disk is busy share the next transaction, so that the disk bounds how long one takes and
+// not how many there are. Reads wait for nothing.
 //
-// What has expired is invisible at once. Its space is reclaimed by later writes: each looks
-// at a few records more. The file never shrinks; what is free in it is used again.
+// # CARRIES
+//
+// What has expired is invisible at once. Its space is reclaimed by later commits: each looks at
+// a few records more. The file never shrinks; what is free in it is used again.
 package bolt
 
 import (
@@ -23,9 +24,11 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"strconv"
+	"sync"
 	"time"
 
-	"github.com/edgeauth/edgeauth/kvadapter/internal/storekey"
+	"github.com/edgeauth/edgeauth/kvadapter/kv"
 	"go.etcd.io/bbolt"
 	bolterrors "go.etcd.io/bbolt/errors"
 )
@@ -34,9 +37,6 @@ var (
 	// ErrLocked is wrapped by the error Open returns when another process, or another Store
 	// of this one, has the file open: there can be one.
 	ErrLocked = errors.New("bolt: the file is in use")
-
-	// ErrKey is the error for a key that not every store can hold.
-	ErrKey = storekey.Err
 
 	// ErrClosed is wrapped by the error of every call on a store that was closed.
 	ErrClosed = errors.New("bolt: the store is closed")
@@ -77,6 +77,9 @@ type Store struct {
 	db     *bbolt.DB
 	writer chan struct{} // has room for the one writer; unlike bbolt's lock, waiting for it can end with a context
 	swept  []byte        // the key at which the last sweep stopped; the writer's
+
+	mu      sync.Mutex
+	waiting []*commit // for a writer, which commits them all
 }
 
 // Open opens the store in the file at path, and creates it if there is none; its folder must
@@ -120,119 +123,109 @@ func (s *Store) Close() error {
 	return nil
 }
 
-// Get gives a copy of the value of key; ok is false when there is none or it has expired.
-func (s *Store) Get(ctx context.Context, key string) (value []byte, ok bool, err error) {
-	if err := storekey.Check(key); err != nil {
-		return nil, false, err
+// Get is that of [kv.Store].
+func (s *Store) Get(ctx context.Context, keys ...string) (entries []kv.Entry, err error) {
+	if err := kv.CheckGet(ctx, keys); err != nil {
+		return nil, err
 	}
-	err = s.read(ctx, func(records *bbolt.Bucket) error {
-		value, ok, err = s.live(records, key)
-		value = bytes.Clone(value) // the original is gone with the transaction
-		return err
+	err = s.read(func(records *bbolt.Bucket) error {
+		var malformed error
+		entries = kv.Follow(keys, func(key string) (kv.Entry, string) {
+			r, err := s.live(records, key)
+			if r.version == 0 {
+				malformed = errors.Join(malformed, err)
+				return kv.Entry{Key: key}, ""
+			}
+			// The original of the value is gone with the transaction.
+			return kv.Entry{Key: key, Value: bytes.Clone(r.value), Version: versionText(r.version)}, r.ref
+		})
+		return malformed
 	})
-	return value, ok, err
+	if err != nil {
+		return nil, err
+	}
+	return entries, nil
 }
 
-// Put sets the value of key until expires; the zero time means for ever.
-func (s *Store) Put(ctx context.Context, key string, value []byte, expires time.Time) error {
-	return s.write(ctx, key, func(records *bbolt.Bucket) (changed bool, err error) {
-		return true, records.Put([]byte(key), encode(value, expires))
-	})
-}
+const (
+	pageSize  = 1000    // records of a page of List
+	pageBytes = 4 << 20 // of values, after which a page ends early
+)
 
-// Delete removes key. Deleting an absent key is no error, and costs no fsync.
-func (s *Store) Delete(ctx context.Context, key string) error {
-	return s.write(ctx, key, func(records *bbolt.Bucket) (changed bool, err error) {
-		if records.Get([]byte(key)) == nil {
-			return false, nil
-		}
-		return true, records.Delete([]byte(key))
-	})
-}
-
-// pageSize is that of Workers KV.
-const pageSize = 1000
-
-// List gives keys that begin with prefix, in order, a page at a time. The first call passes
-// an empty cursor, later ones the previous next; an empty next means that was the last page.
-// It reads that page of the file, and what has expired between its keys.
-func (s *Store) List(ctx context.Context, prefix, cursor string) (keys []string, next string, err error) {
-	err = s.read(ctx, func(records *bbolt.Bucket) error {
-		now := time.Now()
+// List is that of [kv.Lister]. It reads that page of the file, and what has expired between its
+// keys. The cursor is the last key of a page.
+func (s *Store) List(ctx context.Context, prefix, cursor string) (page []kv.Write, next string, err error) {
+	if err := kv.CheckList(ctx, prefix); err != nil {
+		return nil, "", err
+	}
+	err = s.read(func(records *bbolt.Bucket) error {
+		now, size := time.Now(), 0
 		c := records.Cursor()
 		for k, v := c.Seek([]byte(max(prefix, cursor))); k != nil && bytes.HasPrefix(k, []byte(prefix)); k, v = c.Next() {
-			end, _, err := decode(v)
+			r, err := decode(v)
 			switch {
 			case err != nil:
 				return &FormatError{Path: s.db.Path()}
-			case string(k) == cursor || hasEnded(end, now):
+			case string(k) == cursor || r.hasEnded(now):
 				continue
-			case len(keys) == pageSize:
-				next = keys[pageSize-1]
+			case len(page) == pageSize || size > pageBytes:
+				next = page[len(page)-1].Key
 				return nil
 			}
-			keys = append(keys, string(k))
+			size += len(r.value)
+			page = append(page, kv.Write{Key: string(k), Value: bytes.Clone(r.value), Ref: r.ref, Expires: r.end()})
 		}
 		return nil
 	})
-	return keys, next, err
-}
-
-// Insert is Put if there is no value that has not expired. ok is whether it was stored.
-func (s *Store) Insert(ctx context.Context, key string, value []byte, expires time.Time) (ok bool, err error) {
-	err = s.write(ctx, key, func(records *bbolt.Bucket) (changed bool, err error) {
-		if _, there, err := s.live(records, key); there || err != nil {
-			return false, err
-		}
-		ok = true
-		return true, records.Put([]byte(key), encode(value, expires))
-	})
-	return ok && err == nil, err
-}
-
-// Take is Get and Delete in one step: of concurrent callers one gets the value. What it gave
-// is gone from the disk, too.
-func (s *Store) Take(ctx context.Context, key string) (value []byte, ok bool, err error) {
-	err = s.write(ctx, key, func(records *bbolt.Bucket) (changed bool, err error) {
-		value, ok, err = s.live(records, key)
-		if !ok || err != nil {
-			return false, err
-		}
-		value = bytes.Clone(value) // before the page it is on is free
-		return true, records.Delete([]byte(key))
-	})
 	if err != nil {
-		return nil, false, err
+		return nil, "", err
 	}
-	return value, ok, nil
+	return page, next, nil
 }
 
-// Swap replaces the value old, byte by byte, by new until expires. ok is whether old was
-// there.
-func (s *Store) Swap(ctx context.Context, key string, old, new []byte, expires time.Time) (ok bool, err error) {
-	err = s.write(ctx, key, func(records *bbolt.Bucket) (changed bool, err error) {
-		value, there, err := s.live(records, key)
-		if !there || err != nil || !bytes.Equal(value, old) {
-			return false, err
-		}
-		ok = true
-		return true, records.Put([]byte(key), encode(new, expires))
-	})
-	return ok && err == nil, err
+// read runs do on a snapshot.
+func (s *Store) read(do func(records *bbolt.Bucket) error) error {
+	tx, err := s.db.Begin(false)
+	if err != nil {
+		return failure(err)
+	}
+	defer tx.Rollback() // of a snapshot: can't fail
+	return do(tx.Bucket(bucket))
 }
 
-// live gives the value of key if it has not expired. It is part of the transaction's memory.
-func (s *Store) live(records *bbolt.Bucket, key string) (value []byte, ok bool, err error) {
+// live gives the record of key, or the zero one if there is none or it has expired. Its value is
+// part of the transaction's memory.
+func (s *Store) live(records *bbolt.Bucket, key string) (record, error) {
 	stored := records.Get([]byte(key))
 	if stored == nil {
-		return nil, false, nil
+		return record{}, nil
 	}
-	end, value, err := decode(stored)
+	r, err := decode(stored)
 	if err != nil {
-		return nil, false, &FormatError{Path: s.db.Path()}
+		return record{}, &FormatError{Path: s.db.Path()}
 	}
-	if hasEnded(end, time.Now()) {
-		return nil, false, nil
+	if r.hasEnded(time.Now()) {
+		return record{}, nil
 	}
-	return value, true, nil
+	return r, nil
+}
+
+// versionText is a version as callers see it; that of an absent record is empty.
+func versionText(version uint64) string {
+	if version == 0 {
+		return ""
+	}
+	return strconv.FormatUint(version, 36)
+}
+
+// failure is err as callers see it: what this package doesn't know is the disk's.
+func failure(err error) error {
+	switch format := (*FormatError)(nil); {
+	case err == nil, errors.As(err, &format):
+		return err
+	case errors.Is(err, bolterrors.ErrDatabaseNotOpen):
+		return ErrClosed
+	default:
+		return fmt.Errorf("bolt: the file failed: %w", err)
+	}
 }

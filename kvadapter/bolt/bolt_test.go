@@ -7,18 +7,17 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
 
-	"github.com/edgeauth/edgeauth/core"
-	"github.com/edgeauth/edgeauth/core/adaptertest"
-	"github.com/edgeauth/edgeauth/kvadapter"
 	"github.com/edgeauth/edgeauth/kvadapter/bolt"
+	"github.com/edgeauth/edgeauth/kvadapter/kv"
 	"github.com/edgeauth/edgeauth/kvadapter/storetest"
 )
 
-var _ kvadapter.Atomic = (*bolt.Store)(nil)
+var _ kv.Lister = (*bolt.Store)(nil)
 
 func open(t testing.TB, path string) *bolt.Store {
 	t.Helper()
@@ -44,7 +43,7 @@ func fast(t testing.TB, path string) *bolt.Store {
 
 func TestContract(t *testing.T) {
 	t.Parallel()
-	storetest.Run(t, func(t *testing.T) kvadapter.Store {
+	storetest.Run(t, func(t *testing.T) kv.Store {
 		t.Parallel()
 		return fast(t, filepath.Join(t.TempDir(), "store"))
 	}, storetest.Options{})
@@ -56,78 +55,71 @@ func TestContractInABubble(t *testing.T) {
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
 		stores := 0
-		err := storetest.Test(t.Context(), func(context.Context) (kvadapter.Store, error) {
+		err := storetest.Test(t.Context(), func(context.Context) (kv.Store, error) {
 			stores++
 			return fast(t, filepath.Join(dir, fmt.Sprint(stores))), nil
-		}, storetest.Options{})
+		}, storetest.Options{Now: time.Now, Advance: time.Sleep})
 		if err != nil {
 			t.Error(err)
 		}
 	})
 }
 
-func TestAdapter(t *testing.T) {
-	t.Parallel()
-	adaptertest.Run(t, func(t *testing.T) *core.Adapter {
-		return kvadapter.New(fast(t, filepath.Join(t.TempDir(), "store")), kvadapter.Options{})
-	}, adaptertest.Options{})
+// set commits one write, which must succeed.
+func set(t testing.TB, s *bolt.Store, w kv.Write, checks ...kv.Check) {
+	t.Helper()
+	if ok, err := s.Commit(t.Context(), checks, []kv.Write{w}); !ok || err != nil {
+		t.Fatalf("Commit of %q = %v, %v", w.Key, ok, err)
+	}
 }
 
-func TestOneOfThousandTakes(t *testing.T) {
-	t.Parallel()
-	rounds := 1000
-	if testing.Short() {
-		rounds = 10
+func get(t testing.TB, s *bolt.Store, key string) kv.Entry {
+	t.Helper()
+	entries, err := s.Get(t.Context(), key)
+	if err != nil {
+		t.Fatal(err)
 	}
-	if err := storetest.SingleUse(t.Context(), fast(t, filepath.Join(t.TempDir(), "store")), 1000, rounds); err != nil {
-		t.Error(err)
-	}
+	return entries[0]
 }
 
 func TestRecordsSurviveReopening(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "store")
 	synctest.Test(t, func(t *testing.T) {
-		first, ctx := open(t, path), t.Context()
+		first := open(t, path)
 		end := time.Now().Add(time.Hour)
-		for key, expires := range map[string]time.Time{"stays": {}, "ends": end, "swapped": {}, "deleted": {}, "taken": {}} {
-			if err := first.Put(ctx, key, []byte("value"), expires); err != nil {
-				t.Fatal(err)
-			}
-		}
-		if ok, err := first.Swap(ctx, "swapped", []byte("value"), []byte("new"), end.Add(time.Hour)); !ok || err != nil {
-			t.Fatalf("Swap = %v, %v", ok, err)
-		}
-		if err := first.Delete(ctx, "deleted"); err != nil {
-			t.Fatal(err)
-		}
-		if _, ok, err := first.Take(ctx, "taken"); !ok || err != nil {
-			t.Fatalf("Take = %v, %v", ok, err)
-		}
+		set(t, first, kv.Write{Key: "session", Value: []byte("value"), Ref: "user", Expires: end})
+		set(t, first, kv.Write{Key: "user", Value: []byte("name")})
+		set(t, first, kv.Write{Key: "deleted", Value: []byte("value")})
+		seen := map[string]bool{get(t, first, "deleted").Version: true, get(t, first, "user").Version: true}
+		set(t, first, kv.Write{Key: "deleted"})
 		if err := first.Close(); err != nil {
 			t.Fatal(err)
 		}
 
 		second := open(t, path)
-		for key, want := range map[string]string{"stays": "value", "ends": "value", "swapped": "new", "deleted": "", "taken": ""} {
-			if got, ok, err := second.Get(ctx, key); string(got) != want || ok != (want != "") || err != nil {
-				t.Errorf("Get(%q) after reopening = %q, %v, %v, want %q", key, got, ok, err, want)
-			}
+		entries, err := second.Get(t.Context(), "session", "deleted")
+		if err != nil || len(entries) != 3 || string(entries[0].Value) != "value" || entries[1].Version != "" || string(entries[2].Value) != "name" {
+			t.Errorf("Get after reopening = %q, %v", entries, err)
+		}
+		if user := get(t, second, "user"); !seen[user.Version] {
+			t.Errorf("reopening changed the version of the user to %q", user.Version)
+		}
+		set(t, second, kv.Write{Key: "deleted", Value: []byte("value")}, kv.Check{Key: "deleted"})
+		if again := get(t, second, "deleted"); seen[again.Version] {
+			t.Errorf("after reopening the version %q has come back", again.Version)
 		}
 		time.Sleep(time.Until(end))
-		if _, ok, err := second.Get(ctx, "ends"); ok || err != nil {
-			t.Errorf("Get at the end = %v, %v, want absent", ok, err)
-		}
-		if got, _, _ := second.Get(ctx, "swapped"); string(got) != "new" {
-			t.Errorf("Get of what ends later = %q", got)
+		if session := get(t, second, "session"); session.Version != "" {
+			t.Errorf("Get at the end = %q, want absent", session)
 		}
 	})
 }
 
 // A copy of the file as it is when a call has returned is what is left after a crash.
-func TestWritesAreInTheFileWhenTheyReturn(t *testing.T) {
+func TestCommitsAreInTheFileWhenTheyReturn(t *testing.T) {
 	t.Parallel()
-	dir, ctx := t.TempDir(), t.Context()
+	dir := t.TempDir()
 	store := open(t, filepath.Join(dir, "store"))
 	crashed := func(name string) *bolt.Store {
 		content, err := os.ReadFile(filepath.Join(dir, "store"))
@@ -139,17 +131,13 @@ func TestWritesAreInTheFileWhenTheyReturn(t *testing.T) {
 		}
 		return open(t, filepath.Join(dir, name))
 	}
-	if err := store.Put(ctx, "session", []byte("value"), time.Time{}); err != nil {
-		t.Fatal(err)
+	set(t, store, kv.Write{Key: "session", Value: []byte("value")})
+	if e := get(t, crashed("after a write"), "session"); e.Version == "" {
+		t.Error("a crash after a Commit lost the session")
 	}
-	if _, ok, err := crashed("after Put").Get(ctx, "session"); !ok || err != nil {
-		t.Errorf("Get after a crash after Put = %v, %v, want the session", ok, err)
-	}
-	if err := store.Delete(ctx, "session"); err != nil {
-		t.Fatal(err)
-	}
-	if _, ok, err := crashed("after Delete").Get(ctx, "session"); ok || err != nil {
-		t.Errorf("Get after a crash after Delete = %v, %v, want absent", ok, err)
+	set(t, store, kv.Write{Key: "session"})
+	if e := get(t, crashed("after a deletion"), "session"); e.Version != "" {
+		t.Error("a crash after a deletion brought the session back")
 	}
 }
 
@@ -188,55 +176,47 @@ func TestAClosedStoreFails(t *testing.T) {
 	if err := store.Close(); err != nil {
 		t.Fatal(err)
 	}
-	_, _, getErr := store.Get(ctx, "a")
-	_, _, takeErr := store.Take(ctx, "a")
-	for call, err := range map[string]error{"Get": getErr, "Take": takeErr, "Put": store.Put(ctx, "a", nil, time.Time{}), "Delete": store.Delete(ctx, "a")} {
+	_, getErr := store.Get(ctx, "a")
+	_, commitErr := store.Commit(ctx, nil, []kv.Write{{Key: "a", Value: []byte("value")}})
+	_, _, listErr := store.List(ctx, "", "")
+	for call, err := range map[string]error{"Get": getErr, "Commit": commitErr, "List": listErr} {
 		if !errors.Is(err, bolt.ErrClosed) {
 			t.Errorf("%s = %v, want ErrClosed", call, err)
-		}
-	}
-	if err := store.Put(ctx, "", nil, time.Time{}); !errors.Is(err, bolt.ErrKey) {
-		t.Errorf("Put of an empty key = %v, want ErrKey", err)
-	}
-}
-
-func benchmark(b *testing.B, do func(ctx context.Context, s *bolt.Store, key string) error) {
-	s, ctx := open(b, filepath.Join(b.TempDir(), "store")), b.Context()
-	keys := make([]string, 1000)
-	for i := range keys {
-		keys[i] = fmt.Sprintf("session:%04d", i)
-		if err := s.Put(ctx, keys[i], make([]byte, 300), time.Time{}); err != nil {
-			b.Fatal(err)
-		}
-	}
-	for i := 0; b.Loop(); i++ {
-		if err := do(ctx, s, keys[i%len(keys)]); err != nil {
-			b.Fatal(err)
 		}
 	}
 }
 
 func BenchmarkGet(b *testing.B) {
-	benchmark(b, func(ctx context.Context, s *bolt.Store, key string) error {
-		_, _, err := s.Get(ctx, key)
-		return err
-	})
-}
-
-func BenchmarkPut(b *testing.B) {
-	value := make([]byte, 300)
-	benchmark(b, func(ctx context.Context, s *bolt.Store, key string) error {
-		return s.Put(ctx, key, value, time.Time{})
-	})
-}
-
-func BenchmarkPutAndTake(b *testing.B) {
-	value := make([]byte, 300)
-	benchmark(b, func(ctx context.Context, s *bolt.Store, key string) error {
-		_, ok, err := s.Take(ctx, key)
-		if err != nil || !ok {
-			return fmt.Errorf("Take gave %v, %w", ok, err)
+	s := open(b, filepath.Join(b.TempDir(), "store"))
+	set(b, s, kv.Write{Key: "session", Value: make([]byte, 100), Ref: "user"})
+	set(b, s, kv.Write{Key: "user", Value: make([]byte, 300)})
+	for b.Loop() {
+		if _, err := s.Get(b.Context(), "session"); err != nil {
+			b.Fatal(err)
 		}
-		return s.Put(ctx, key, value, time.Time{})
-	})
+	}
+}
+
+// Commits are of three keys, as a sign-in's are.
+func BenchmarkCommit(b *testing.B) {
+	for _, callers := range []int{1, 64, 256} {
+		b.Run(fmt.Sprintf("callers=%d", callers), func(b *testing.B) {
+			s := open(b, filepath.Join(b.TempDir(), "store"))
+			var n atomic.Int64
+			b.SetParallelism(callers) // for each processor: run with -cpu 1
+			b.RunParallel(func(pb *testing.PB) {
+				for pb.Next() {
+					i := n.Add(1)
+					var writes []kv.Write
+					for _, kind := range []string{"user", "account", "session"} {
+						writes = append(writes, kv.Write{Key: fmt.Sprintf("%s:%d", kind, i), Value: make([]byte, 300)})
+					}
+					if ok, err := s.Commit(context.Background(), nil, writes); !ok || err != nil {
+						b.Error(ok, err)
+						return
+					}
+				}
+			})
+		})
+	}
 }

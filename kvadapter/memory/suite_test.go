@@ -7,14 +7,12 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/edgeauth/edgeauth/core"
-	"github.com/edgeauth/edgeauth/core/adaptertest"
-	"github.com/edgeauth/edgeauth/kvadapter"
+	"github.com/edgeauth/edgeauth/kvadapter/kv"
 	"github.com/edgeauth/edgeauth/kvadapter/memory"
 	"github.com/edgeauth/edgeauth/kvadapter/storetest"
 )
 
-var _ kvadapter.Atomic = (*memory.Store)(nil)
+var _ kv.Lister = (*memory.Store)(nil)
 
 // A clock that goes on when it is told to.
 type clock struct {
@@ -37,7 +35,7 @@ func (c *clock) Advance(d time.Duration) {
 func TestContract(t *testing.T) {
 	t.Parallel()
 	c := &clock{now: time.Unix(1_000_000, 345_678_901)}
-	storetest.Run(t, func(*testing.T) kvadapter.Store {
+	storetest.Run(t, func(*testing.T) kv.Store {
 		return memory.New(c.Now)
 	}, storetest.Options{Now: c.Now, Advance: c.Advance})
 }
@@ -45,29 +43,11 @@ func TestContract(t *testing.T) {
 func TestContractByTheSystemClock(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		err := storetest.Test(t.Context(), func(context.Context) (kvadapter.Store, error) {
+		err := storetest.Test(t.Context(), func(context.Context) (kv.Store, error) {
 			return memory.New(nil), nil
 		}, storetest.Options{})
 		if err != nil {
 			t.Error(err)
 		}
 	})
-}
-
-func TestAdapter(t *testing.T) {
-	t.Parallel()
-	adaptertest.Run(t, func(t *testing.T) *core.Adapter {
-		return kvadapter.New(memory.New(nil), kvadapter.Options{})
-	}, adaptertest.Options{})
-}
-
-func TestOneOfThousandTakes(t *testing.T) {
-	t.Parallel()
-	rounds := 1000
-	if testing.Short() {
-		rounds = 10
-	}
-	if err := storetest.SingleUse(t.Context(), memory.New(nil), 1000, rounds); err != nil {
-		t.Error(err)
-	}
 }
