@@ -68,6 +68,22 @@ var cases = [...]testCase{
 	{"deletion/tokens", "DeleteUser leaves the verification tokens of other addresses", deletionTokens},
 	{"deletion/race", "a user who was deleted while being updated is gone", deletionRace},
 
+	{"signin/find", "FindUser gives who has the account, else who has the address, and the credential if it is known", signInFind},
+	{"signin/absent", "who or what is unknown is not found, which is not an error", signInAbsent},
+	{"signin/records", "SignUp leaves the same records as the single methods", signInRecords},
+	{"signin/known", "SignIn leaves the same records as the single methods, with a Revision and without", signInKnown},
+	{"signin/nothing", "SignUp and SignIn store all or nothing; what somebody else has is ErrConflict", signInNothing},
+	{"signin/counter", "SignIn stores a counter by the rule of UpdateAuthenticatorCounter, or nothing at all", signInCounter},
+	{"signin/ended", "the session that ends with a sign-in ends, whose ever it is, and no other", signInEnded},
+	{"signin/revision", "SignIn with a Revision that is out of date goes by what is stored by now", signInRevision},
+	{"signin/race", "of concurrent SignUps with one address one stores its user, and the others nothing", signInRace},
+	{"signin/together", "concurrent SignIns of one user all count, and DeleteUser finds what they stored", signInTogether},
+	{"signin/deletion-race", "nothing is left of a user who was deleted while signing in", signInDeletion},
+	{"signin/sharing", "what was given or came back is not shared with the store", signInSharing},
+	{"signin/context", "a call whose context has ended fails and changes nothing", contextSignIn},
+
+	{"listing/pages", "Users gives each user there is once, over all pages", listingPages},
+
 	{"context/users", "a call whose context has ended fails and changes nothing", contextUsers},
 	{"context/accounts", "a call whose context has ended fails and changes nothing", contextAccounts},
 	{"context/sessions", "a call whose context has ended fails and changes nothing", contextSessions},

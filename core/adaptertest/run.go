@@ -18,7 +18,11 @@ func Run(t *testing.T, open func(t *testing.T) *core.Adapter, options Options) {
 			if reason := options.reason(one.name); reason != "" {
 				t.Skip(reason)
 			}
-			if err := one.try(t.Context(), open(t)); err != nil {
+			adapter := open(t)
+			if reason := one.lacks(adapter); reason != "" {
+				t.Skip(reason)
+			}
+			if err := one.try(t.Context(), adapter); err != nil {
 				t.Error(err)
 			}
 		})

@@ -23,7 +23,7 @@ func memoryWithout(methods ...string) func(context.Context) (*core.Adapter, erro
 
 func TestSkip(t *testing.T) {
 	t.Parallel()
-	without := memoryWithout("CreateAuthenticator", "DeleteUser", "GetAccount")
+	without := memoryWithout("CreateAuthenticator", "DeleteUser", "GetAccount", "FindUser", "SignUp", "SignIn", "Users")
 	none := map[string]string{"authenticators": "no passkeys", "deletion": "the reference never calls it", "accounts": "no tokens are stored"}
 	for name, test := range map[string]struct {
 		skip map[string]string
@@ -66,7 +66,15 @@ func with(skip map[string]string, names ...string) map[string]string {
 	return out
 }
 
-// Each of the 19 methods is needed by some case, and its absence is told by name.
+// An adapter may do without Users, and sign in by its single methods.
+func TestOptionalMethods(t *testing.T) {
+	t.Parallel()
+	if err := Test(t.Context(), memoryWithout("FindUser", "SignUp", "SignIn", "Users"), Options{}); err != nil {
+		t.Error(err)
+	}
+}
+
+// Each other method is needed by some case, and its absence is told by name.
 func TestEveryMethodIsUsed(t *testing.T) {
 	t.Parallel()
 	adapter := reflect.TypeFor[core.Adapter]()
@@ -78,6 +86,9 @@ func TestEveryMethodIsUsed(t *testing.T) {
 		t.Run(method, func(t *testing.T) {
 			t.Parallel()
 			err := Test(t.Context(), memoryWithout(method), Options{})
+			if method == "Users" && err == nil {
+				return // optional, and in a group of its own
+			}
 			if err == nil || !strings.Contains(err.Error(), method+" is nil") {
 				t.Errorf("got %v", err)
 			}
