@@ -115,8 +115,12 @@ func (r *Records) signIn(ctx context.Context, s core.SignIn) (*core.User, *core.
 			c.stale = slices.Collect(maps.Keys(u.Sessions))
 		}
 		if credential != "" {
-			if err := r.count(ctx, c, credential, s.Credential); err != nil {
+			signed := *s.Credential // the caller's stays as it is
+			if err := r.count(ctx, c, credential, &signed); err != nil {
 				return err
+			}
+			if signed.UserID != u.ID {
+				return ErrNoAuthenticator
 			}
 		}
 		elsewhere = u.endIfMine(c, s.EndedSession)

@@ -402,6 +402,7 @@ func signInSharing(c *check) {
 		}
 		c.stored(h)
 	}
+	c.unchanged("SignUp", h, core.SignIn{Account: &a, Authenticator: &key, Session: &s})
 	scribble(given.Extra)
 	scribbleAll(user, &a, &key, &s, session)
 	q := core.UserQuery{Provider: h.accounts[0].Provider, ProviderAccountID: h.accounts[0].ProviderAccountID, CredentialID: h.keys[0].CredentialID}
@@ -411,11 +412,25 @@ func signInSharing(c *check) {
 	key, s = passkey(want, "QkJC"), sessionOf(want, 2)
 	linked := fullAccount(want)
 	h.keys, h.sessions = append(h.keys, key), append(h.sessions, s)
-	user, session, err = c.SignIn(c.ctx, core.SignIn{
-		User: core.User{ID: want.ID, Extra: extra()}, Account: &linked, Authenticator: &key, Session: &s, Revision: found.Revision,
-	})
+	h.keys[0].Counter = 1
+	signed := core.Authenticator{CredentialID: h.keys[0].CredentialID, Counter: 1}
+	in := core.SignIn{
+		User: core.User{ID: want.ID, Extra: extra()}, Account: &linked, Authenticator: &key, Session: &s,
+		Credential: &signed, Revision: found.Revision,
+	}
+	user, session, err = c.SignIn(c.ctx, in)
 	c.equal("SignIn", of(user, err), want)
+	c.unchanged("SignIn", h, in)
+	c.equal("SignIn, in the credential it was given,", of(&signed, nil), core.Authenticator{CredentialID: h.keys[0].CredentialID, Counter: 1})
+	signed = core.Authenticator{}
 	scribbleAll(user, &linked, &key, &s, session)
+}
+
+// unchanged demands that a call has left what it was given, the last of a household, as it was.
+func (c *check) unchanged(call string, h household, given core.SignIn) {
+	c.equal(call+", in the account it was given,", of(given.Account, nil), h.accounts[len(h.accounts)-1])
+	c.equal(call+", in the authenticator it was given,", of(given.Authenticator, nil), h.keys[len(h.keys)-1])
+	c.equal(call+", in the session it was given,", of(given.Session, nil), h.sessions[len(h.sessions)-1])
 }
 
 func contextSignIn(c *check) {
