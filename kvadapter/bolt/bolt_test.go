@@ -12,6 +12,9 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/edgeauth/edgeauth/core"
+	"github.com/edgeauth/edgeauth/core/adaptertest"
+	"github.com/edgeauth/edgeauth/kvadapter"
 	"github.com/edgeauth/edgeauth/kvadapter/bolt"
 	"github.com/edgeauth/edgeauth/kvadapter/kv"
 	"github.com/edgeauth/edgeauth/kvadapter/storetest"
@@ -184,6 +187,13 @@ func TestAClosedStoreFails(t *testing.T) {
 			t.Errorf("%s = %v, want ErrClosed", call, err)
 		}
 	}
+}
+
+func TestAdapter(t *testing.T) {
+	t.Parallel()
+	adaptertest.Run(t, func(t *testing.T) *core.Adapter {
+		return kvadapter.New(fast(t, filepath.Join(t.TempDir(), "store")), kvadapter.Options{})
+	}, adaptertest.Options{})
 }
 
 func BenchmarkGet(b *testing.B) {

@@ -13,7 +13,6 @@ import (
 
 // A commit is a call of Commit that waits for its result.
 type commit struct {
-	ctx    context.Context
 	checks []kv.Check
 	writes []kv.Write
 
@@ -32,7 +31,7 @@ func (s *Store) Commit(ctx context.Context, checks []kv.Check, writes []kv.Write
 	if err := kv.CheckCommit(ctx, checks, writes); err != nil {
 		return false, err
 	}
-	c := &commit{ctx: ctx, checks: checks, writes: writes, done: make(chan struct{})}
+	c := &commit{checks: checks, writes: writes, done: make(chan struct{})}
 	s.mu.Lock()
 	s.waiting = append(s.waiting, c)
 	s.mu.Unlock()
@@ -92,9 +91,6 @@ func (s *Store) transact(batch []*commit) error {
 	records := tx.Bucket(bucket)
 	written := 0
 	for _, c := range batch {
-		if c.err = c.ctx.Err(); c.err != nil {
-			continue
-		}
 		if c.ok, c.err = s.holds(records, c.checks); !c.ok {
 			continue
 		}

@@ -7,6 +7,9 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/edgeauth/edgeauth/core"
+	"github.com/edgeauth/edgeauth/core/adaptertest"
+	"github.com/edgeauth/edgeauth/kvadapter"
 	"github.com/edgeauth/edgeauth/kvadapter/kv"
 	"github.com/edgeauth/edgeauth/kvadapter/memory"
 	"github.com/edgeauth/edgeauth/kvadapter/storetest"
@@ -50,4 +53,11 @@ func TestContractByTheSystemClock(t *testing.T) {
 			t.Error(err)
 		}
 	})
+}
+
+func TestAdapter(t *testing.T) {
+	t.Parallel()
+	adaptertest.Run(t, func(t *testing.T) *core.Adapter {
+		return kvadapter.New(memory.New(nil), kvadapter.Options{})
+	}, adaptertest.Options{})
 }
