@@ -26,7 +26,7 @@ type fault struct {
 func gap() { time.Sleep(time.Millisecond) }
 
 func allFaults() []fault {
-	return slices.Concat(userFaults, accountFaults, sessionFaults, tokenFaults, authenticatorFaults, deletionFaults, generalFaults)
+	return slices.Concat(userFaults, accountFaults, sessionFaults, tokenFaults, authenticatorFaults, deletionFaults, signInFaults, generalFaults)
 }
 
 // failed gives the names of the cases that an adapter did not pass.
