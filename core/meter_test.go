@@ -140,6 +140,46 @@ func TestServerTiming(t *testing.T) {
 	})
 }
 
+// An adapter that makes several calls at the store for a method reports each of them; a method
+// that reports none is one call. Where nothing is measured, reporting is nothing.
+func TestStoreCall(t *testing.T) {
+	t.Parallel()
+	rsaKey()
+	synctest.Test(t, func(t *testing.T) {
+		p, store := newIDP(), adaptertest.Memory()
+		read, extend := store.GetSessionAndUser, store.UpdateSession
+		store.GetSessionAndUser = func(ctx context.Context, token string) (*core.AdapterSession, *core.User, error) {
+			for range 2 {
+				done := core.StoreCall(ctx)
+				time.Sleep(3 * time.Millisecond)
+				done()
+			}
+			time.Sleep(time.Millisecond) // is none
+			return read(ctx, token)
+		}
+		store.UpdateSession = func(ctx context.Context, change core.AdapterSession) (*core.AdapterSession, error) {
+			time.Sleep(5 * time.Millisecond)
+			return extend(ctx, change)
+		}
+		config := core.Config{
+			Providers: []core.Provider{p.oidc()}, Transport: p, Adapter: store, ServerTiming: true,
+			Session: core.SessionOptions{UpdateAge: -1},
+		}
+		b := newBrowser(t, newAuth(t, config))
+		p.signIn(b, "idp").wantRedirect(t, site)
+		want := `total;dur=12.0, store;dur=11.0;desc="3 calls", provider;dur=0.0;desc="0 calls"`
+		if got := b.get("/auth/session").header.Get("Server-Timing"); got != want {
+			t.Errorf("Server-Timing %q, want %q", got, want)
+		}
+		config.ServerTiming = false
+		b.handler = newAuth(t, config)
+		if b.user() != "Jane" {
+			t.Error("no session where nothing is measured")
+		}
+		core.StoreCall(t.Context())()
+	})
+}
+
 // Without ServerTiming there is no header, with Debug or without.
 func TestServerTimingIsOff(t *testing.T) {
 	t.Parallel()
