@@ -14,15 +14,14 @@ type tokenRecord struct {
 	Used    bool  `json:"used"`
 }
 
+// createVerificationToken takes for granted that the token is new. The check that it is keeps a commit
+// whose answer was lost from being made again when the token has been used.
 func (r *Records) createVerificationToken(ctx context.Context, t core.VerificationToken) error {
 	key := keyOf(kindToken, t.Identifier, t.Token)
-	c := r.newChange(&view{})
-	c.set(key, &tokenRecord{Expires: millis(t.Expires)}, "", t.Expires)
-	if c.err != nil {
-		return c.err
-	}
-	_, err := r.commit(ctx, c)
-	return err
+	return r.transact(ctx, &view{}, []string{key}, func(_ *view, c *change) error {
+		c.put(key, &tokenRecord{Expires: millis(t.Expires)}, "", t.Expires)
+		return nil
+	})
 }
 
 func (r *Records) useVerificationToken(ctx context.Context, identifier, token string) (*core.VerificationToken, error) {
