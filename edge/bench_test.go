@@ -64,23 +64,21 @@ func BenchmarkWorkerd(b *testing.B) {
 	}
 }
 
-// BenchmarkAtomic is a call to a Durable Object in the same workerd, a request at a time; "none"
-// is a request without one.
-func BenchmarkAtomic(b *testing.B) {
+// BenchmarkStore is a call to a Durable Object in the same workerd, a request at a time; "none"
+// is a request without one, and "take" two calls.
+func BenchmarkStore(b *testing.B) {
 	w := start(b, "app", nil)
 	c := client(b)
-	query := "&atomic=ATOMIC&seconds=3600&value=" + strings.Repeat("x", 300)
+	query := "&name=AUTH_DO&seconds=3600&value=" + strings.Repeat("x", 300)
 	for _, one := range []struct{ name, path string }{
 		{"none", "/work?id=1"},
-		{"get", "/kv?op=get&key=a" + query},
-		{"put", "/kv?op=put&key=a" + query},
-		{"swap", "/kv?op=swap&key=a&old=" + strings.Repeat("x", 300) + query},
-		{"insert", "/kv?op=insert&key=b" + query},
-		{"take", "/kv?op=take&key=b" + query},
-		{"list", "/kv?op=list&key=a" + query},
+		{"get", "/store?op=get&key=a" + query},
+		{"put", "/store?op=put&key=a" + query},
+		{"take", "/store?op=take&key=b" + query},
+		{"list", "/store?op=list&key=a" + query},
 	} {
 		b.Run(one.name, func(b *testing.B) {
-			w.kv("put", "a", "value", strings.Repeat("x", 300))
+			w.store("put", "a", "value", strings.Repeat("x", 300))
 			var times []time.Duration
 			for b.Loop() {
 				begin := time.Now()

@@ -3,7 +3,7 @@
 // host (GOOS=wasip1) and as an ordinary server (any other target):
 //
 //	func main() {
-//		store := edge.KV("AUTH")
+//		store := edge.Store("AUTH_DO")
 //		edge.Serve(newHandler(store, edge.Transport, edge.Getenv))
 //	}
 //
@@ -13,14 +13,14 @@
 //	Serve      the worker's fetch handler        the host's pool          net/http on $ADDR
 //	Transport  fetch                             the host's transport     net/http's transport
 //	Getenv     text bindings                     the host's settings      os.Getenv
-//	KV         a Workers KV namespace            the host's store         a file in $AUTH_STORE, or memory
-//	Atomic     Durable Objects with SQLite       the host's store         a file in $AUTH_STORE, or memory
+//	Store      a Durable Object, or D1           the host's store         a file in $AUTH_STORE, or memory
+//	KV         a Workers KV namespace            the host's cache         a file in $AUTH_STORE, or memory
 //	WaitUntil  ctx.waitUntil                     the end of the request   a goroutine
 //
 // # What to build
 //
-// On js the program needs worker.mjs, program.mjs, calls.mjs and store.mjs (in the
-// folder worker) and the wasm_exec.js of the toolchain that built it, next to app.wasm:
+// On js the program needs worker.mjs, program.mjs, calls.mjs, store.mjs and
+// records.mjs (in the folder worker) and the wasm_exec.js of the toolchain that built it, next to app.wasm:
 //
 //	GOOS=js GOARCH=wasm go build -tags nethttpomithttp2 -ldflags="-s -w" -trimpath -o app.wasm .
 //	cp "$(go env GOROOT)/lib/wasm/wasm_exec.js" .
@@ -43,7 +43,7 @@
 // cancels a request that waits on anything else. Go's scheduler knows nothing of
 // this, hence the rules for handlers on js:
 //
-//   - Wait only for this request's own calls: Transport, KV, Atomic, the body.
+//   - Wait only for this request's own calls: Transport, Store, KV, the body.
 //   - No Go timers on the request's path: no time.Sleep, time.After or
 //     context.WithTimeout. Transport has its own time limit, kept by the platform.
 //   - No waiting for another request: no mutex held, sync.Once, singleflight or
@@ -96,50 +96,30 @@ import (
 // handlers get an *http.MaxBytesError from the body.
 const MaxBodyBytes = 1 << 20
 
-// A Store is a small key-value store. Absence is not an error: err means that
-// the store failed and nothing is known about the key. Implementations are safe
-// for concurrent use.
-//
-// Keys are 1 to 512 bytes of printable ASCII and neither "." nor "..", which
-// every store can hold; any other key, and a prefix that no key can begin with,
-// is refused with ErrKey. Values are up to 1 MiB.
-type Store interface {
-	// Get returns the value of key. ok is false when there is none or it has
-	// expired. The caller owns value.
-	Get(ctx context.Context, key string) (value []byte, ok bool, err error)
+// StoreOptions are for a Store that is a Durable Object. Any other store ignores them.
+type StoreOptions struct {
+	// Object is the name of the object. Another name is another object, which knows nothing of
+	// the first: for tenants that are to be kept apart. Empty: "auth".
+	Object string
 
-	// Put sets the value of key until expires; the zero time means for ever. A
-	// store may keep a value longer than that (Workers KV keeps it for at least
-	// 60 seconds), so a caller whose records must end on time checks that itself.
-	// A write that comes too soon after another one may be held back, see
-	// ErrTooManyWrites.
-	Put(ctx context.Context, key string, value []byte, expires time.Time) error
+	// Location is where the object is made if it isn't there yet, one of the platform's location
+	// hints, such as "weur" or "enam". Empty: near whoever is first to ask for it.
+	Location string
 
-	// Delete removes key. Deleting an absent key is no error.
-	Delete(ctx context.Context, key string) error
-
-	// List returns keys that begin with prefix, in lexicographic order, a page at
-	// a time. The first call passes an empty cursor, later ones the previous next;
-	// an empty next means that was the last page. A page may be empty before that.
-	List(ctx context.Context, prefix, cursor string) (keys []string, next string, err error)
+	// Jurisdiction is where the object must stay: "eu" or "fedramp". An object of the same name
+	// without it, or with another one, is another object. Empty: anywhere.
+	Jurisdiction string
 }
 
-// An AtomicStore is strongly consistent: what a call that returned has written
-// is what every later call reads, and each of its own three methods is one step
-// that no other call can come between.
-type AtomicStore interface {
-	Store
+// A Restorer is a Store that can go back to an earlier state, which Durable Objects on Cloudflare
+// can for 30 days. Elsewhere, on workerd and in D1 too, the errors are ErrNoBookmarks.
+type Restorer interface {
+	// Bookmark gives a name for the state that the store had at a time; the zero time is now.
+	Bookmark(ctx context.Context, at time.Time) (string, error)
 
-	// Insert is Put if there is no value that has not expired. ok is whether it
-	// was stored.
-	Insert(ctx context.Context, key string, value []byte, expires time.Time) (ok bool, err error)
-
-	// Take is Get and Delete in one step: of concurrent callers one gets the value.
-	Take(ctx context.Context, key string) (value []byte, ok bool, err error)
-
-	// Swap replaces the value old, byte by byte, by new until expires. ok is
-	// whether old was there.
-	Swap(ctx context.Context, key string, old, new []byte, expires time.Time) (ok bool, err error)
+	// Restore brings back the state that a bookmark names. The object starts anew for it: calls
+	// at the same time fail, and what was written since is gone. To undo it, take a Bookmark before.
+	Restore(ctx context.Context, bookmark string) error
 }
 
 var (
@@ -152,14 +132,9 @@ var (
 	// body has more than 1 MiB after decompression.
 	ErrBodyTooLarge = errors.New("edge: the response body is larger than 1 MiB")
 
-	// ErrTooManyWrites is wrapped by the error that Put and Delete of KV return on
-	// Workers when the platform has refused the write three times, 1.1 seconds
-	// apart, because the key was written less than a second before. No other
-	// target has such a limit.
-	ErrTooManyWrites = errors.New("edge: Workers KV takes one write to a key in a second")
-
-	// ErrKey is wrapped by the error a Store returns for a key it can't hold.
-	ErrKey = errors.New("edge: a key has 1 to 512 bytes of printable ASCII, and is neither . nor ..")
+	// ErrNoBookmarks is wrapped by the errors of a Restorer whose platform keeps no earlier state.
+	// It is errors.ErrUnsupported to errors.Is.
+	ErrNoBookmarks = fmt.Errorf("edge: this platform keeps no earlier state of a store: %w", errors.ErrUnsupported)
 )
 
 type timeoutError struct{}
@@ -169,27 +144,27 @@ func (timeoutError) Timeout() bool        { return true }
 func (timeoutError) Temporary() bool      { return true }
 func (timeoutError) Is(target error) bool { return target == os.ErrDeadlineExceeded }
 
-// A BindingError says that the worker has no KV namespace, or no Durable Object
-// class, under this name. Every call on the store returns it; naming a store
-// costs nothing and can't fail.
+// A BindingError says that the worker has no KV namespace, or neither a Durable Object class nor
+// a D1 database, under this name. Every call on the store returns it; naming a store costs
+// nothing and can't fail.
 type BindingError struct {
-	Binding string // the name passed to KV or Atomic
+	Binding string // the name passed to KV or Store
 
-	object bool
+	isStore bool
 }
 
 func (e *BindingError) Error() string {
-	if e.object {
-		return fmt.Sprintf("edge: no Durable Object is bound as %[1]s; add to wrangler.toml: [[durable_objects.bindings]] name = %[1]q, class_name = \"AuthStore\", and [[migrations]] tag = \"v1\", new_sqlite_classes = [\"AuthStore\"]", e.Binding)
+	if e.isStore {
+		return fmt.Sprintf("edge: no Durable Object or D1 database is bound as %[1]s; add to wrangler.toml: [[durable_objects.bindings]] name = %[1]q, class_name = \"AuthStore\", and [[migrations]] tag = \"v1\", new_sqlite_classes = [\"AuthStore\"]", e.Binding)
 	}
 	return fmt.Sprintf("edge: no KV namespace is bound as %[1]s; add to wrangler.toml: [[kv_namespaces]] binding = %[1]q", e.Binding)
 }
 
-// Check tells what is wrong with stores that KV and Atomic have named, as far as
-// it can be known without a call on them: a *BindingError on js, natively that
-// the file can't be opened. On wasip1 nothing is known before the first call. It
-// is for the start of a program, whose log then names what is missing.
-func Check(stores ...Store) error {
+// Check tells what is wrong with what KV and Store have named, as far as it can be known without
+// a call on them: a *BindingError on js, natively that the file can't be opened. On wasip1
+// nothing is known before the first call. It is for the start of a program, whose log then names
+// what is missing.
+func Check(stores ...any) error {
 	var errs []error
 	for _, store := range stores {
 		if store, ok := store.(interface{ check() error }); ok {
@@ -197,27 +172,4 @@ func Check(stores ...Store) error {
 		}
 	}
 	return errors.Join(errs...)
-}
-
-const maxKeyBytes = 512
-
-// checkKey gives ErrKey for a key that some store can't hold.
-func checkKey(key string) error {
-	if key == "" || key == "." || key == ".." {
-		return ErrKey
-	}
-	return checkPrefix(key)
-}
-
-// checkPrefix gives ErrKey for what no key can begin with.
-func checkPrefix(prefix string) error {
-	if len(prefix) > maxKeyBytes {
-		return ErrKey
-	}
-	for i := range len(prefix) {
-		if prefix[i] < ' ' || prefix[i] > '~' {
-			return ErrKey
-		}
-	}
-	return nil
 }

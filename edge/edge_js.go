@@ -29,18 +29,6 @@ func Getenv(name string) string {
 	return ""
 }
 
-// isBound reports whether something with this method is bound.
-func isBound(binding, method string) bool {
-	v := cloudflare.GetBinding(binding)
-	return v.Type() == js.TypeObject && v.Get(method).Type() == js.TypeFunction
-}
-
-// isUnbound reports whether a call failed for want of its binding.
-func isUnbound(err error) bool {
-	thrown, ok := errors.AsType[*jsx.Error](err)
-	return ok && thrown.Name == "BindingError"
-}
-
 // WaitUntil runs f after the response to ctx's request was sent, without
 // delaying it. ctx is the request's context or one derived from it; f gets its
 // values without its end. The platform keeps the request alive for f, for about

@@ -10,45 +10,32 @@ import (
 
 // The functions of the host, as package abi names them. Their module name is abi.Module.
 
-//go:wasmimport edge_abi_1 take
+//go:wasmimport edge_abi_2 take
 //go:noescape
 func hostTake(id uint32, ptr unsafe.Pointer, length uint32) uint32
 
-//go:wasmimport edge_abi_1 respond
+//go:wasmimport edge_abi_2 respond
 //go:noescape
 func hostRespond(ptr unsafe.Pointer, length uint32) uint32
 
-//go:wasmimport edge_abi_1 fetch
+//go:wasmimport edge_abi_2 fetch
 //go:noescape
 func hostFetch(ptr unsafe.Pointer, length uint32) uint64
 
-//go:wasmimport edge_abi_1 kv_get
+//go:wasmimport edge_abi_2 store_get
 //go:noescape
-func hostKVGet(ptr unsafe.Pointer, length uint32) uint64
+func hostStoreGet(ptr unsafe.Pointer, length uint32) uint64
 
-//go:wasmimport edge_abi_1 kv_put
+//go:wasmimport edge_abi_2 store_commit
 //go:noescape
-func hostKVPut(ptr unsafe.Pointer, length uint32) uint64
+func hostStoreCommit(ptr unsafe.Pointer, length uint32) uint64
 
-//go:wasmimport edge_abi_1 kv_delete
+//go:wasmimport edge_abi_2 store_list
 //go:noescape
-func hostKVDelete(ptr unsafe.Pointer, length uint32) uint64
+func hostStoreList(ptr unsafe.Pointer, length uint32) uint64
 
-//go:wasmimport edge_abi_1 kv_list
-//go:noescape
-func hostKVList(ptr unsafe.Pointer, length uint32) uint64
-
-//go:wasmimport edge_abi_1 kv_insert
-//go:noescape
-func hostKVInsert(ptr unsafe.Pointer, length uint32) uint64
-
-//go:wasmimport edge_abi_1 kv_take
-//go:noescape
-func hostKVTake(ptr unsafe.Pointer, length uint32) uint64
-
-//go:wasmimport edge_abi_1 kv_swap
-//go:noescape
-func hostKVSwap(ptr unsafe.Pointer, length uint32) uint64
+// hostFunction is one of those that give a result.
+type hostFunction = func(unsafe.Pointer, uint32) uint64
 
 var (
 	errMalformed = errors.New("edge: the host's answer is malformed")

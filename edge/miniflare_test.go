@@ -22,15 +22,12 @@ type local struct {
 	stop  func() // ends it; called at the end of the test, too
 }
 
-// miniflare runs a test program with a KV namespace bound as STORE and the class AuthStore as
-// ATOMIC. What is stored stays in the folder state.
-func miniflare(t testing.TB, program, state string) *local {
-	t.Helper()
-	return startMiniflare(t, program, state, "STORE", "ATOMIC", map[string]string{})
-}
+// all are the bindings that miniflare can have.
+var all = []string{"AUTH_KV", "AUTH_DO", "AUTH_DB"}
 
-// startMiniflare has a name for each binding, and text bindings.
-func startMiniflare(t testing.TB, program, state, kv, objects string, texts map[string]string) *local {
+// miniflare runs a program with some of all bindings, and with text bindings. What is stored stays
+// in the folder state.
+func miniflare(t testing.TB, program, state string, bound []string, texts map[string]string) *local {
 	t.Helper()
 	tool(t, "miniflare")
 	node, err := exec.LookPath("node")
@@ -38,11 +35,11 @@ func startMiniflare(t testing.TB, program, state, kv, objects string, texts map[
 		missing(t, "node is missing: install Node 20.3 or newer")
 	}
 	l := &local{worker: &worker{t: t, log: &logBuffer{}}}
-	bindings, err := json.Marshal(texts)
+	settings, err := json.Marshal(map[string]any{"bound": bound, "texts": texts})
 	if err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.Command(node, "worker/testdata/miniflare.mjs", build(t, program), state, kv, objects, string(bindings))
+	cmd := exec.Command(node, "worker/testdata/miniflare.mjs", build(t, program), state, string(settings))
 	cmd.Stderr = l.log
 	stdin, err := cmd.StdinPipe()
 	if err != nil {

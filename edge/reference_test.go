@@ -23,12 +23,27 @@ import (
 func TestReferenceWorkerKeepsSessions(t *testing.T) {
 	t.Parallel()
 	tool(t, "oidc-provider")
+	for name, bound := range map[string][]string{
+		"an object and a cache": {"AUTH_DO", "AUTH_KV"}, "an object": {"AUTH_DO"}, "D1": {"AUTH_DB"}, "an object comes before D1": {"AUTH_DO", "AUTH_DB"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			testReferenceWorker(t, bound)
+		})
+	}
+}
+
+func testReferenceWorker(t *testing.T, bound []string) {
 	state, idp := t.TempDir(), freeAddr(t)
 	run := func() *local {
-		return startMiniflare(t, reference, state, "AUTH_KV", "AUTH_DO", map[string]string{
+		return miniflare(t, reference, state, bound, map[string]string{
 			"AUTH_SECRET": strings.Repeat("not-a-secret-", 3), "AUTH_TRUST_HOST": "true", "AUTH_SESSION_STRATEGY": "database",
 			"AUTH_PROVIDERS": "idp", "AUTH_IDP_ISSUER": "http://" + idp, "AUTH_IDP_ID": "demo", "AUTH_IDP_SECRET": "demo-secret",
 		})
+	}
+	where := "objects"
+	if !slices.Contains(bound, "AUTH_DO") {
+		where = "d1"
 	}
 	w := run()
 	startNode(t, idp, []string{"REDIRECT_URIS=http://" + w.addr + "/auth/callback/idp"}, "idp.mjs")
@@ -43,11 +58,13 @@ func TestReferenceWorkerKeepsSessions(t *testing.T) {
 		t.Errorf("the session's cookie is no plain token: %q", cookie)
 	}
 	want := []string{"account", "address", "session", "user"}
-	if got := w.records(); !slices.Equal(got, want) {
+	if got := w.records(where); !slices.Equal(got, want) {
 		t.Errorf("the objects have records of %q, want %q", got, want)
 	}
-	if got := w.copies(); !slices.Equal(got, []string{"copy"}) {
-		t.Errorf("KV has %q, want the copy of one session", got)
+	if slices.Contains(bound, "AUTH_KV") {
+		if got := w.copies(); !slices.Equal(got, []string{"copy"}) {
+			t.Errorf("KV has %q, want the copy of one session", got)
+		}
 	}
 
 	w.stop()
@@ -65,7 +82,7 @@ func TestReferenceWorkerKeepsSessions(t *testing.T) {
 		if got := b.session(); got.User.Email != "" {
 			t.Errorf("signed out, the old cookie gives %+v", got)
 		}
-		if got, want := w.records(), []string{"account", "address", "user"}; !slices.Equal(got, want) {
+		if got, want := w.records(where), []string{"account", "address", "user"}; !slices.Equal(got, want) {
 			t.Errorf("signed out, the objects have records of %q, want %q", got, want)
 		}
 		w.stop()
@@ -76,15 +93,14 @@ func TestReferenceWorkerKeepsSessions(t *testing.T) {
 
 func TestReferenceWorkerNamesMissingBindings(t *testing.T) {
 	t.Parallel()
-	w := start(t, reference, map[string]string{
+	w := miniflare(t, reference, t.TempDir(), []string{"AUTH_KV"}, map[string]string{
 		"AUTH_SECRET": strings.Repeat("not-a-secret-", 3), "AUTH_TRUST_HOST": "true", "AUTH_SESSION_STRATEGY": "database",
 		"AUTH_PROVIDERS": "idp", "AUTH_IDP_ISSUER": "http://127.0.0.1:9", "AUTH_IDP_ID": "demo", "AUTH_IDP_SECRET": "demo-secret",
 	})
 	if status, body := w.get("/auth/signin"); status != 500 || strings.Contains(body, "AUTH_") {
 		t.Errorf("the page is %d %s", status, body)
 	}
-	w.logs(`edge: no KV namespace is bound as AUTH_KV; add to wrangler.toml: [[kv_namespaces]] binding = "AUTH_KV"`, 1)
-	w.logs(`edge: no Durable Object is bound as AUTH_DO; add to wrangler.toml: [[durable_objects.bindings]] name = "AUTH_DO"`, 1)
+	w.logs(`edge: no Durable Object or D1 database is bound as AUTH_DO; add to wrangler.toml: [[durable_objects.bindings]] name = "AUTH_DO"`, 1)
 }
 
 // kinds are what comes before the dot in keys, sorted.
@@ -96,11 +112,11 @@ func kinds(keys []string) []string {
 	return keys
 }
 
-// records are the kinds of all records in Durable Objects.
-func (l *local) records() []string {
+// records are the kinds of all records in a store.
+func (l *local) records(where string) []string {
 	l.t.Helper()
 	var keys []string
-	l.stored("records", &keys)
+	l.stored(where, &keys)
 	return kinds(keys)
 }
 

@@ -76,16 +76,16 @@ func build(t testing.TB, program string) string {
 		if err != nil {
 			return "", err
 		}
-		for _, file := range []string{
-			filepath.Join(strings.TrimSpace(string(goroot)), "lib", "wasm", "wasm_exec.js"),
-			filepath.Join("worker", "worker.mjs"),
-			filepath.Join("worker", "program.mjs"),
-			filepath.Join("worker", "calls.mjs"),
-			filepath.Join("worker", "store.mjs"),
-			filepath.Join("worker", "testdata", "consumers.mjs"),
-			filepath.Join("worker", "testdata", "flaky.mjs"),
-			filepath.Join("worker", "testdata", "refusing.mjs"),
-		} {
+		files, err := filepath.Glob(filepath.Join("worker", "*.mjs"))
+		if err != nil {
+			return "", err
+		}
+		doubles, err := filepath.Glob(filepath.Join("worker", "testdata", "*.mjs"))
+		if err != nil {
+			return "", err
+		}
+		files = append(append(files, doubles...), filepath.Join(strings.TrimSpace(string(goroot)), "lib", "wasm", "wasm_exec.js"))
+		for _, file := range files {
 			b, err := os.ReadFile(file)
 			if err != nil {
 				return "", err
@@ -152,14 +152,14 @@ const objects = `
 
 // A setup says what a worker is made of: files in one folder, the first of which is its entry.
 type setup struct {
-	modules []string          // store.mjs among them: the class AuthStore is bound as ATOMIC
+	modules []string          // store.mjs among them: the class AuthStore is bound as AUTH_DO
 	texts   map[string]string // text bindings
-	kv      string            // a module that serves as a KV namespace, bound as REFUSING; empty: none
+	kv      string            // a module that serves as a KV namespace, bound as AUTH_KV; empty: none
 }
 
 // product are the files that are deployed.
 func product() []string {
-	return []string{"worker.mjs", "program.mjs", "calls.mjs", "store.mjs", "wasm_exec.js", "app.wasm"}
+	return []string{"worker.mjs", "program.mjs", "calls.mjs", "store.mjs", "records.mjs", "wasm_exec.js", "app.wasm"}
 }
 
 // start runs the worker around a test program under workerd, with text bindings.
@@ -180,11 +180,11 @@ func startWorkerd(t testing.TB, workerd, dir string, s setup) *worker {
 	}
 	if slices.Contains(s.modules, "store.mjs") {
 		storage = objects
-		bindings += `(name = "ATOMIC", durableObjectNamespace = (className = "AuthStore")), `
+		bindings += `(name = "AUTH_DO", durableObjectNamespace = (className = "AuthStore")), `
 	}
 	if s.kv != "" {
 		services = fmt.Sprintf(`(name = "kv", worker = (modules = [(name = %q, esModule = embed %[1]q)], compatibilityDate = "2026-04-01"))`, s.kv)
-		bindings += `(name = "REFUSING", kvNamespace = "kv")`
+		bindings += `(name = "AUTH_KV", kvNamespace = "kv")`
 	}
 	config, err := os.CreateTemp(dir, "*.capnp") // beside the files it embeds
 	if err != nil {

@@ -1,17 +1,21 @@
 // The conformance app, as far as it is measured, on @auth/core: what wasmtest/conformance is on this
 // project. esbuild makes one module of it, which is what a user would deploy.
 //
-// Users and database sessions are in AUTH_KV, where a session check costs one read, as it does in
-// kvadapter: the session's record has the user in it. The configuration is made once for all requests,
-// though some integrations make it anew for each.
+// With a database it has its own adapter for D1, in AUTH_DO, where ours has its D1 database as well; GET
+// /tables makes the adapter's tables. The configuration is made once for all requests, though some
+// integrations make it anew for each.
 import { Auth, setEnvDefaults } from "@auth/core"
 import Credentials from "@auth/core/providers/credentials"
-export { AuthStore } from "../worker/store.mjs"
+import { D1Adapter, up } from "@auth/d1-adapter"
 
 let config
 
 export default {
-  fetch(request, env) {
+  async fetch(request, env) {
+    if (new URL(request.url).pathname === "/tables") {
+      await up(env.AUTH_DO)
+      return new Response("ok")
+    }
     return Auth(request, (config ??= configure(env)))
   },
 }
@@ -66,56 +70,7 @@ function configure(env) {
     ),
     logger: { debug() {}, warn() {}, error: (e) => console.error(e.name, e.message, e.cause?.err?.message ?? "") },
   }
-  if (env.CONF_ADAPTER === "kv") config.adapter = adapter(env.AUTH_KV)
+  if (env.CONF_ADAPTER === "kv") config.adapter = D1Adapter(env.AUTH_DO)
   setEnvDefaults(env, config, true)
   return config
-}
-
-function adapter(kv) {
-  const put = (key, value, expires) =>
-    kv.put(key, JSON.stringify(value), expires && { expirationTtl: Math.ceil((expires - Date.now()) / 1000) })
-  const user = (record) => record && { ...record, emailVerified: record.emailVerified && new Date(record.emailVerified) }
-  const session = (record) => ({ ...record, expires: new Date(record.expires) })
-  const get = (key) => kv.get(key, "json")
-  const getUser = async (id) => user(await get(`user.${id}`))
-  return {
-    getUser,
-    async createUser(given) {
-      await put(`user.${given.id}`, given)
-      await put(`address.${given.email}`, given.id)
-      return given
-    },
-    async updateUser(changes) {
-      const changed = { ...(await getUser(changes.id)), ...changes }
-      await put(`user.${changed.id}`, changed)
-      return changed
-    },
-    async getUserByEmail(email) {
-      const id = await get(`address.${email}`)
-      return id && getUser(id)
-    },
-    async getUserByAccount({ provider, providerAccountId }) {
-      const account = await get(`account.${provider}.${providerAccountId}`)
-      return account && getUser(account.userId)
-    },
-    async linkAccount(account) {
-      await put(`account.${account.provider}.${account.providerAccountId}`, account)
-    },
-    async createSession(given) {
-      await put(`session.${given.sessionToken}`, { session: given, user: await getUser(given.userId) }, given.expires)
-      return given
-    },
-    async getSessionAndUser(token) {
-      const record = await get(`session.${token}`)
-      return record && { session: session(record.session), user: user(record.user) }
-    },
-    async updateSession(changes) {
-      const record = await get(`session.${changes.sessionToken}`)
-      if (!record) return null
-      Object.assign(record.session, changes)
-      await put(`session.${changes.sessionToken}`, record, new Date(record.session.expires))
-      return session(record.session)
-    },
-    deleteSession: (token) => kv.delete(`session.${token}`),
-  }
 }

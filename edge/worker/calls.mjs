@@ -1,9 +1,10 @@
 // What the program asks of its host while it handles a request: each function gets the worker's
 // environment, lines of text and bytes, and gives a status, lines and bytes. The other side is
 // edge/internal/jsx/call_js.go.
+import { inD1 } from "./records.mjs";
+
 const maxBody = 1 << 20, nothing = new Uint8Array();
 const uncached = "cache" in Request.prototype ? { cache: "no-store" } : {}; // workerd with an older date refuses it
-const encoder = new TextEncoder();
 const found = (body, lines = "") => ({ status: 200, lines, body });
 const done = found(nothing), missing = { ...done, status: 404 };
 
@@ -27,27 +28,27 @@ export const calls = {
     } catch (e) { throw isLate ? named("TimeoutError") : named(e.name, withoutURL(e.message, url)); } finally { clearTimeout(timer); }
   },
 
-  async kv(env, [binding, operation, key, option], body) {
+  // For edge.Store: a Durable Object of the class AuthStore, or a D1 database.
+  store: (env, [binding, limit, operation, object, locationHint, jurisdiction], message) => within(limit, async () => {
+    if (env?.[binding]?.batch) return inD1(env[binding], operation, message).then(found);
+    let objects = bound(env, binding, "idFromName");
+    if (jurisdiction) objects = objects.jurisdiction(jurisdiction);
+    const stub = objects.get(objects.idFromName(object), locationHint ? { locationHint } : {});
+    const response = await stub.fetch("http://store/" + operation, { method: "POST", body: message });
+    return { status: response.status, lines: "", body: new Uint8Array(await response.arrayBuffer()) };
+  }),
+
+  kv: (env, [binding, limit, operation, key, expirationTtl], value) => within(limit, async () => {
     const namespace = bound(env, binding, "put");
     switch (operation) {
       case "get": {
         const value = await namespace.get(key, "arrayBuffer");
         return value ? found(new Uint8Array(value)) : missing;
       }
-      case "put": await namespace.put(key, body, option ? { expirationTtl: +option } : {}); return done;
+      case "put": await namespace.put(key, value, expirationTtl ? { expirationTtl: +expirationTtl } : {}); return done;
       case "delete": await namespace.delete(key); return done;
-      case "list": {
-        const page = await namespace.list({ prefix: key, ...option && { cursor: option } });
-        return found(page.list_complete ? nothing : encoder.encode(page.cursor), page.keys.map(({ name }) => name + "\n").join(""));
-      }
     }
-  },
-
-  async object(env, [binding, shard, target], body) {
-    const objects = bound(env, binding, "idFromName"), stub = objects.get(objects.idFromName(shard));
-    const response = await stub.fetch("http://store/" + target, { method: "POST", body });
-    return { status: response.status, lines: "", body: new Uint8Array(await response.arrayBuffer()) };
-  },
+  }),
 
   wait: (env, [milliseconds], body, whenCancelled) => new Promise(resolve => {
     const timer = setTimeout(resolve, milliseconds, done);
@@ -73,6 +74,13 @@ export async function read(message) {
   const body = new Uint8Array(size);
   for (const chunk of chunks.reverse()) body.set(chunk, size -= chunk.length);
   return body;
+}
+
+// An answer that takes more milliseconds is not waited for: what was asked may have happened.
+async function within(limit, work) {
+  let timer;
+  const late = new Promise((_, reject) => { timer = setTimeout(() => reject(named("TimeoutError")), limit); });
+  try { return await Promise.race([work(), late]); } finally { clearTimeout(timer); }
 }
 
 const named = (name, message = name) => Object.assign(new Error(message), { name });

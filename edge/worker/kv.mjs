@@ -1,26 +1,22 @@
 // A Workers KV namespace for serve.mjs, where the platform's is out of reach: the service that
-// workerd sends the calls on a KV binding to. One object of the class AuthStore has the records.
+// workerd sends the calls on a KV binding to. What it holds is in memory.
+const values = new Map();
+
 export default {
-  async fetch(request, { RECORDS }) {
-    const { pathname, searchParams } = new URL(request.url);
-    const key = encodeURIComponent(decodeURIComponent(pathname.slice(1))); // a plus is a space in a query
-    const object = RECORDS.get(RECORDS.idFromName("kv"));
-    const call = (operation, query, body) => object.fetch(`http://store/${operation}?${query}`, { method: "POST", body });
+  async fetch(request) {
+    const { pathname, searchParams } = new URL(request.url), key = decodeURIComponent(pathname.slice(1));
     switch (request.method) {
-      case "GET": return key ? call("get", "key=" + key) : list(call, searchParams);
-      case "DELETE": return call("delete", "key=" + key);
-      case "PUT": {
-        const seconds = searchParams.get("expiration_ttl");
-        const expires = seconds ? `&expires=${Date.now() + 1000 * seconds}` : "";
-        return call("put", "key=" + key + expires, await request.arrayBuffer());
+      case "GET": {
+        const { value, expires } = values.get(key) ?? {};
+        return value && expires > Date.now() ? new Response(value) : new Response(null, { status: 404 });
       }
+      case "PUT": {
+        const seconds = searchParams.get("expiration_ttl") ?? Infinity;
+        values.set(key, { value: await request.arrayBuffer(), expires: Date.now() + 1000 * seconds });
+        return new Response();
+      }
+      case "DELETE": values.delete(key); return new Response();
     }
     return new Response(null, { status: 405 });
   },
 };
-
-async function list(call, given) {
-  const limit = 1000, query = new URLSearchParams({ prefix: given.get("prefix") ?? "", cursor: given.get("cursor") ?? "", limit });
-  const names = await (await call("list", query)).json(), complete = names.length < limit;
-  return Response.json({ keys: names.map(name => ({ name })), list_complete: complete, cursor: complete ? undefined : names[limit - 1] });
-}

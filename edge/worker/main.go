@@ -20,6 +20,10 @@
 //	AUTH_PAGES_SIGN_IN, _SIGN_OUT, _ERROR, _VERIFY_REQUEST, _NEW_USER   paths of pages of your own
 //	AUTH_THEME_COLOR_SCHEME  light, dark or auto
 //	AUTH_THEME_LOGO, _BRAND_COLOR, _BUTTON_TEXT
+//	AUTH_DO_LOCATION         where the Durable Object is made: wnam, enam, sam, weur, eeur, apac, oc, afr or me;
+//	                         default: near whoever is first
+//	AUTH_DO_JURISDICTION     eu or fedramp: the Durable Object stays there. Set it before the first
+//	                         sign-in: another one is another, empty object
 //	AUTH_DEBUG               true: log each step
 //	AUTH_SERVER_TIMING       true: each answer tells what it waited for, in a Server-Timing header
 //
@@ -27,10 +31,12 @@
 // loops, of package mail; and passkey. Any other one is an OpenID provider with its issuer. A
 // provider whose settings are incomplete is left out, and the log says which are missing.
 //
-// With jwt and OAuth nothing is stored. With database, sessions are in the Workers KV namespace
-// bound as AUTH_KV. Everything else, which mail and passkeys need as well, is in the Durable
-// Object class bound as AUTH_DO; wrangler.toml has both. On a host for wasip1 these are its stores of that name; a native
-// program has them in files, in the folder AUTH_STORE, or in memory if that is not set.
+// With jwt and OAuth nothing is stored. With database, and for mail and passkeys, the records are
+// in the Durable Object class bound as AUTH_DO or, where that is not bound, in the D1 database
+// bound as AUTH_DB. If there is a Workers KV namespace bound as AUTH_KV, it holds copies of sessions
+// near those who read them; a session that has ended may be seen there for a minute. wrangler.toml
+// has the class. On a host for wasip1 these are its store and cache of that name; a native program
+// has them in files, in the folder AUTH_STORE, or in memory if that is not set.
 //
 // A setting or binding that is missing or contradicts another one is named in the log with
 // its fix, and the routes answer with the error page until it is mended.
@@ -105,13 +111,23 @@ func fromEnvironment(getenv func(string) string) (config core.Config, leftOut []
 	return config, leftOut, errors.Join(s.errs...)
 }
 
-// adapter keeps the records in the stores of the platform, if they are there.
+// adapter keeps the records in a store of the platform, if there is one.
 func (s *settings) adapter() *core.Adapter {
-	sessions, records := edge.KV("AUTH_KV"), edge.Atomic("AUTH_DO")
-	if err := edge.Check(sessions, records); err != nil {
-		s.errs = append(s.errs, err)
+	store := edge.Store("AUTH_DO", edge.StoreOptions{
+		Location:     s.oneOf("AUTH_DO_LOCATION", "wnam", "enam", "sam", "weur", "eeur", "apac", "oc", "afr", "me"),
+		Jurisdiction: s.oneOf("AUTH_DO_JURISDICTION", "eu", "fedramp"),
+	})
+	if err := edge.Check(store); err != nil {
+		store = edge.Store("AUTH_DB")
+		if edge.Check(store) != nil {
+			s.errs = append(s.errs, err)
+		}
 	}
-	return kvadapter.New(sessions, kvadapter.Options{Atomic: records})
+	options := kvadapter.Options{WaitUntil: edge.WaitUntil}
+	if cache := edge.KV("AUTH_KV"); edge.Check(cache) == nil {
+		options.Cache = cache
+	}
+	return kvadapter.New(store, options)
 }
 
 // A SettingError is a variable of the environment that can't be used as it is.

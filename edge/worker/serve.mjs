@@ -1,6 +1,6 @@
 // Serves a built worker on workerd itself, which listens on ADDR:
 //   ADDR=127.0.0.1:8787 node serve.mjs DIR
-// DIR holds worker.mjs and the modules it imports: program.mjs, calls.mjs, store.mjs, wasm_exec.js and app.wasm. Variables that begin with AUTH_,
+// DIR holds worker.mjs and the modules it imports: program.mjs, calls.mjs, store.mjs, records.mjs, wasm_exec.js and app.wasm. Variables that begin with AUTH_,
 // CONF_ or EDGE_ are the worker's bindings; their values stay in the environment. AUTH_DO is the class AuthStore, and AUTH_KV the Workers
 // KV namespace in kv.mjs. What they hold ends with workerd. So does this program.
 import { spawn } from "node:child_process"
@@ -43,7 +43,6 @@ const worker :Workerd.Worker = (
 const kv :Workerd.Worker = (
   modules = [(name = "kv.mjs", esModule = ${JSON.stringify(kv)})],
   compatibilityDate = "2026-04-01",
-  bindings = [(name = "RECORDS", durableObjectNamespace = (className = "AuthStore", serviceName = "main"))],
 );
 `)
 process.on("exit", () => [config, records].forEach((path) => fs.rmSync(path, { recursive: true, force: true })))

@@ -1,23 +1,31 @@
 // A worker whose requests are rounds: each puts the record KEY into an object, has 1,000
-// consumers take it at once, with the requests that edge.Atomic makes, and answers how many
-// of them got it, how many nothing, and how many something else.
+// consumers delete it at once if it is as they have read it, with the requests that edge.Store
+// makes, and answers how many did, how many did not, and how many got something else.
 //   GET /?object=NAME&key=KEY
 export { AuthStore } from "./store.mjs";
 
+// string and list are those of edge/abi.
+const encoder = new TextEncoder();
+const number = n => [...new Uint8Array(new Uint32Array([n]).buffer)];
+const string = text => [...number(text.length), ...encoder.encode(text)];
+const list = (...elements) => [...number(elements.length), ...elements.flat()];
+const write = (key, value) => [...string(key), ...string(value), ...string(""), ...new Array(8).fill(0)];
+
 export default {
-  async fetch(request, { ATOMIC }) {
+  async fetch(request, { AUTH_DO }) {
     const { searchParams } = new URL(request.url), key = searchParams.get("key");
-    const stub = ATOMIC.get(ATOMIC.idFromName(searchParams.get("object")));
-    const call = (operation, body) => stub.fetch(`http://store/${operation}?key=${key}`, { method: "POST", body });
-    await call("put", "secret");
-    const nothing = new Uint8Array(0);
+    const stub = AUTH_DO.get(AUTH_DO.idFromName(searchParams.get("object")));
+    const call = async (operation, message) => {
+      const response = await stub.fetch("http://store/" + operation, { method: "POST", body: Uint8Array.from(message) });
+      return response.ok ? new Uint8Array(await response.arrayBuffer()) : [];
+    };
+    await call("commit", [...list(), ...list(write(key, "secret"))]);
     const consume = async () => {
-      const response = await call("take", nothing);
-      return response.status === 404 ? "nothing" : response.status + " " + await response.text();
+      const entries = await call("get", list(string(key))), version = new TextDecoder().decode(entries.slice(-36)); // a UUID
+      return (await call("commit", [...list([...string(key), ...string(version)]), ...list(write(key, ""))])).join();
     };
     const answers = await Promise.all(Array.from({ length: 1000 }, consume));
-    const count = answer => answers.filter(a => a === answer).length;
-    const won = count("200 secret"), lost = count("nothing");
+    const count = answer => answers.filter(a => a === answer).length, won = count("1"), lost = count("0");
     return new Response(`${won} ${lost} ${answers.length - won - lost}`);
   },
 };

@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"github.com/edgeauth/edgeauth/edge"
+	"github.com/edgeauth/edgeauth/kvadapter/kv"
 )
 
 func main() {
@@ -35,7 +36,8 @@ func main() {
 	mux.HandleFunc("/fetch", fetch)
 	mux.HandleFunc("/work", work)
 	mux.HandleFunc("/after", after)
-	mux.HandleFunc("/kv", kv)
+	mux.HandleFunc("/store", store)
+	mux.HandleFunc("/kv", cache)
 	mux.HandleFunc("/die", die)
 	mux.HandleFunc("/sleep", func(w http.ResponseWriter, r *http.Request) {
 		duration, err := time.ParseDuration(r.FormValue("for"))
@@ -212,20 +214,58 @@ func after(w http.ResponseWriter, r *http.Request) {
 	io.WriteString(w, "sent")
 }
 
-// Stored is the result of a call on a store. OK is of those that have one.
+// Stored is the result of a call on a store or a cache.
 type Stored struct {
 	Value string
 	OK    bool
 	Keys  []string
 	Next  string
 
-	Err           string
-	TooManyWrites bool
+	Err              string
+	TimedOut         bool
+	IsUnsupported    bool
+	DeadlineExceeded bool
 }
 
-// kv calls the KV store that the query names, or the Atomic one. The call's context ends
-// when the URL in the query's until has answered.
-func kv(w http.ResponseWriter, r *http.Request) {
+// store calls the Store that the query names. A take is what somebody does who follows a link:
+// read the record, and delete it as it was read.
+func store(w http.ResponseWriter, r *http.Request) {
+	ctx, q, key := r.Context(), r.URL.Query(), r.FormValue("key")
+	store := edge.Store(q.Get("name"), edge.StoreOptions{Object: q.Get("object"), Location: q.Get("location"), Jurisdiction: q.Get("jurisdiction")})
+	var out Stored
+	var err error
+	switch q.Get("op") {
+	case "get", "take":
+		var entries []kv.Entry
+		if entries, err = store.Get(ctx, q["key"]...); err != nil {
+			break
+		}
+		out.Value, out.OK = string(entries[0].Value), entries[0].Version != ""
+		for _, e := range entries[1:] {
+			out.Keys = append(out.Keys, e.Key)
+		}
+		if q.Get("op") == "take" && out.OK {
+			out.OK, err = store.Commit(ctx, []kv.Check{{Key: key, Version: entries[0].Version}}, []kv.Write{{Key: key}})
+		}
+	case "put":
+		out.OK, err = store.Commit(ctx, nil, []kv.Write{{Key: key, Value: []byte(q.Get("value")), Ref: q.Get("ref"), Expires: expires(q.Get("seconds"))}})
+	case "list":
+		var page []kv.Write
+		page, out.Next, err = store.(kv.Lister).List(ctx, key, q.Get("cursor"))
+		for _, w := range page {
+			out.Keys = append(out.Keys, w.Key)
+		}
+	case "bookmark":
+		out.Value, err = store.(edge.Restorer).Bookmark(ctx, expires(q.Get("seconds")))
+	case "restore":
+		err = store.(edge.Restorer).Restore(ctx, q.Get("value"))
+	}
+	describe(w, out, err)
+}
+
+// cache calls the KV that the query names. The call's context ends when the URL in the query's
+// until has answered.
+func cache(w http.ResponseWriter, r *http.Request) {
 	ctx, cancel := context.WithCancel(r.Context())
 	defer cancel()
 	q := r.URL.Query()
@@ -240,43 +280,37 @@ func kv(w http.ResponseWriter, r *http.Request) {
 		}()
 		defer func() { <-ended }()
 	}
-	atomic, key := edge.Atomic(q.Get("atomic")), q.Get("key")
-	store := edge.KV(q.Get("binding"))
-	if q.Has("atomic") {
-		store = atomic
-	}
-	var expires time.Time
-	if n, err := strconv.Atoi(q.Get("seconds")); err == nil {
-		expires = time.Now().Add(time.Duration(n) * time.Second)
-	}
+	cache, key := edge.KV(q.Get("name")), q.Get("key")
 	var out Stored
 	var value []byte
 	var err error
 	switch q.Get("op") {
 	case "get":
-		value, out.OK, err = store.Get(ctx, key)
+		value, out.OK, err = cache.Get(ctx, key)
 	case "put":
-		err = store.Put(ctx, key, []byte(q.Get("value")), expires)
+		err = cache.Put(ctx, key, []byte(q.Get("value")), expires(q.Get("seconds")))
 	case "delete":
-		err = store.Delete(ctx, key)
-	case "list":
-		out.Keys, out.Next, err = store.List(ctx, key, q.Get("cursor"))
-	case "insert":
-		out.OK, err = atomic.Insert(ctx, key, []byte(q.Get("value")), expires)
-	case "take":
-		value, out.OK, err = atomic.Take(ctx, key)
-	case "swap":
-		out.OK, err = atomic.Swap(ctx, key, []byte(q.Get("old")), []byte(q.Get("value")), expires)
-	case "fill":
-		for i := 0; i < 1005 && err == nil; i++ {
-			err = store.Put(ctx, fmt.Sprintf("%s%04d", key, i), nil, expires)
-		}
+		err = cache.Delete(ctx, key)
 	}
 	out.Value = string(value)
+	describe(w, out, err)
+}
+
+func describe(w http.ResponseWriter, out Stored, err error) {
 	if err != nil {
-		out.Err, out.TooManyWrites = err.Error(), errors.Is(err, edge.ErrTooManyWrites)
+		_, out.TimedOut = errors.AsType[*kv.TimeoutError](err)
+		out.Err, out.IsUnsupported = err.Error(), errors.Is(err, errors.ErrUnsupported)
+		out.DeadlineExceeded = errors.Is(err, os.ErrDeadlineExceeded)
 	}
 	json.NewEncoder(w).Encode(out)
+}
+
+func expires(seconds string) time.Time {
+	n, err := strconv.Atoi(seconds)
+	if err != nil {
+		return time.Time{}
+	}
+	return time.Now().Add(time.Duration(n) * time.Second)
 }
 
 func die(w http.ResponseWriter, r *http.Request) {

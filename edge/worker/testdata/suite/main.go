@@ -1,51 +1,51 @@
 // Suite runs package storetest against the stores of package edge, from inside, and package
 // adaptertest against the adapter over them.
 //
-//	/kv?name=NAME                 edge.KV(NAME)
-//	/atomic?name=NAME             edge.Atomic(NAME)
-//	/adapter?name=NAME&kv=OTHER   the adapter: sessions in edge.KV(OTHER), if it is named, the rest in edge.Atomic(NAME)
+//	/store?name=NAME              edge.Store(NAME)
+//	/adapter?name=NAME&kv=OTHER   the adapter over edge.Store(NAME), and with edge.KV(OTHER) as its cache if it is named
 //
-// It answers "ok", or what was broken. Before each case it removes what is in the stores. The
-// query skip=NAME:REASON is an entry of the suite's Options.Skip.
+// It answers "ok", or what was broken. Each case has an empty store, or an adapter with a
+// KeyPrefix of its own. The query skip=NAME:REASON is an entry of the suite's Options.Skip.
 package main
 
 import (
 	"context"
-	"errors"
+	"crypto/rand"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
-	"sync"
 
 	"github.com/edgeauth/edgeauth/core"
 	"github.com/edgeauth/edgeauth/core/adaptertest"
 	"github.com/edgeauth/edgeauth/edge"
 	"github.com/edgeauth/edgeauth/kvadapter"
+	"github.com/edgeauth/edgeauth/kvadapter/kv"
 	"github.com/edgeauth/edgeauth/kvadapter/storetest"
 )
 
 func main() {
 	mux := http.NewServeMux()
-	mux.HandleFunc("/kv", func(w http.ResponseWriter, r *http.Request) { test(w, r, edge.KV(r.FormValue("name"))) })
-	mux.HandleFunc("/atomic", func(w http.ResponseWriter, r *http.Request) { test(w, r, edge.Atomic(r.FormValue("name"))) })
+	mux.HandleFunc("/store", testStore)
 	mux.HandleFunc("/adapter", testAdapter)
 	edge.Serve(mux)
 }
 
-func test(w http.ResponseWriter, r *http.Request, store kvadapter.Store) {
-	open := func(ctx context.Context) (kvadapter.Store, error) { return store, clean(ctx, store) }
+func testStore(w http.ResponseWriter, r *http.Request) {
+	store := edge.Store(r.FormValue("name"))
+	open := func(ctx context.Context) (kv.Store, error) { return store, clean(ctx, store) }
 	answer(w, storetest.Test(r.Context(), open, storetest.Options{Skip: skipped(r)}))
 }
 
 func testAdapter(w http.ResponseWriter, r *http.Request) {
-	atomic := edge.Atomic(r.FormValue("name"))
-	sessions := kvadapter.Store(atomic)
+	store := edge.Store(r.FormValue("name"))
+	var options kvadapter.Options
 	if name := r.FormValue("kv"); name != "" {
-		sessions = edge.KV(name)
+		options = kvadapter.Options{Cache: edge.KV(name), WaitUntil: edge.WaitUntil}
 	}
-	open := func(ctx context.Context) (*core.Adapter, error) {
-		err := errors.Join(clean(ctx, atomic), clean(ctx, sessions))
-		return kvadapter.New(sessions, kvadapter.Options{Atomic: atomic}), err
+	open := func(context.Context) (*core.Adapter, error) {
+		options.KeyPrefix = rand.Text() // a cache can't be emptied
+		return kvadapter.New(store, options), nil
 	}
 	answer(w, adaptertest.Test(r.Context(), open, adaptertest.Options{Skip: skipped(r)}))
 }
@@ -67,20 +67,17 @@ func answer(w http.ResponseWriter, err error) {
 	fmt.Fprint(w, "ok")
 }
 
-func clean(ctx context.Context, store kvadapter.Store) error {
+func clean(ctx context.Context, store kv.Store) error {
 	for cursor := ""; ; {
-		keys, next, err := store.List(ctx, "", cursor)
+		page, next, err := store.(kv.Lister).List(ctx, "", cursor)
 		if err != nil {
 			return err
 		}
-		errs := make([]error, len(keys))
-		var wg sync.WaitGroup
-		for i, key := range keys {
-			wg.Go(func() { errs[i] = store.Delete(ctx, key) })
-		}
-		wg.Wait()
-		for _, err := range errs {
-			if err != nil {
+		for some := range slices.Chunk(page, kv.MaxKeys) {
+			for i := range some {
+				some[i] = kv.Write{Key: some[i].Key}
+			}
+			if _, err := store.Commit(ctx, nil, some); err != nil {
 				return err
 			}
 		}
