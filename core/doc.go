@@ -33,7 +33,8 @@
 //
 // The package knows no platform and no store. Outgoing requests go through
 // [Config.Transport], settings come through [Config.Getenv], records go through
-// [Config.Adapter]. It starts no goroutine, keeps no lock while it waits, and
+// [Config.Adapter], which has the methods of an Auth.js adapter and, if it can, others that do
+// all of a sign-in at once. It starts no goroutine, keeps no lock while it waits, and
 // sets no timer in a wasm build, so that one instance can serve many requests
 // at once where a request may wait on its own events only.
 //
