@@ -234,7 +234,8 @@ func (x *actor) attemptInTurn(by way, s *begun, ended string) (*core.User, error
 			return nil, err
 		}
 		if err := x.LinkAccount(background, githubOf(*user, by.account)); err != nil {
-			return nil, errors.Join(err, x.DeleteUser(background, user.ID))
+			x.deleteUser(user.ID) // as core does
+			return nil, err
 		}
 	}
 	s.user = user.ID

@@ -13,7 +13,6 @@ import (
 type browser struct {
 	*world
 	handler http.Handler
-	scope   any // of the requests' contexts, for the gate; nil: none
 	jar     map[string]*http.Cookie
 	tokens  []string // every session token it was given
 	answers []answer // to all requests
@@ -29,7 +28,7 @@ func (w *world) browserOf(handler http.Handler) *browser {
 // An answer is a response as a browser got it.
 type answer struct {
 	request  string // method and path, without the query
-	status   int
+	status   int    // 0: the process has died
 	header   http.Header
 	body     string
 	session  string // the session cookie that was set, if any
@@ -43,8 +42,7 @@ func (b *browser) send(path string, fields url.Values) answer {
 	if fields != nil {
 		method = http.MethodPost
 	}
-	ctx := withTurns(newRequestContext(b.ctx), b.scope)
-	r := httptest.NewRequestWithContext(ctx, method, origin+path, strings.NewReader(fields.Encode()))
+	r := httptest.NewRequestWithContext(newRequestContext(b.ctx), method, origin+path, strings.NewReader(fields.Encode()))
 	if fields != nil {
 		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	}
@@ -53,9 +51,12 @@ func (b *browser) send(path string, fields url.Values) answer {
 			r.Header.Add("Cookie", name+"="+c.Value)
 		}
 	}
-	out := httptest.NewRecorder()
-	b.handler.ServeHTTP(out, r)
 	route, _, _ := strings.Cut(path, "?")
+	out := httptest.NewRecorder()
+	if !b.serve(out, r) {
+		b.answers = append(b.answers, answer{request: method + " " + route})
+		return b.answers[len(b.answers)-1]
+	}
 	a := answer{request: method + " " + route, status: out.Code, header: out.Header(), body: out.Body.String()}
 	a.location = strings.TrimPrefix(out.Header().Get("Location"), origin)
 	for _, c := range out.Result().Cookies() {
@@ -63,6 +64,24 @@ func (b *browser) send(path string, fields url.Values) answer {
 	}
 	b.answers = append(b.answers, a)
 	return a
+}
+
+// serve has the site answer. It is false if the process died before it did.
+func (b *browser) serve(out http.ResponseWriter, r *http.Request) (answered bool) {
+	return !b.dies(func() { b.handler.ServeHTTP(out, r) })
+}
+
+// dies does something that the process may not survive.
+func (b *browser) dies(do func()) (died bool) {
+	over := make(chan struct{})
+	died = true
+	go func() {
+		defer close(over)
+		do()
+		died = false
+	}()
+	<-over
+	return died
 }
 
 func (b *browser) keep(c *http.Cookie, a *answer) {
@@ -170,34 +189,9 @@ func (b *browser) begin(provider string, who person) string {
 	return b.start(provider, who)
 }
 
-// askCode has a code sent, and gives it; "" if none was sent.
-func (b *browser) askCode(who person) string {
-	before := len(b.inbox(who.address))
-	b.post(base+"/signin/"+code, url.Values{"email": {who.address}})
-	if mails := b.inbox(who.address); len(mails) > before {
-		return mails[len(mails)-1].Code
-	}
-	return ""
-}
-
-// typeCode sends the form that a code is typed into.
-func (b *browser) typeCode(digits string, scope any) answer {
-	b.scope = scope
-	defer func() { b.scope = nil }()
-	return b.post(base+"/callback/"+code, url.Values{"code": {digits}})
-}
-
-// enter signs in all the way, by a link, a code or at a provider. done is whether the browser
+// enter signs in all the way, by a link or at a provider. done is whether the browser
 // was given a session.
 func (b *browser) enter(provider string, who person) (last answer, done bool) {
-	if provider == code {
-		digits := b.askCode(who)
-		if digits == "" {
-			return b.answers[len(b.answers)-1], false
-		}
-		a := b.typeCode(digits, nil)
-		return a, a.status == http.StatusFound && a.session != ""
-	}
 	path := b.begin(provider, who)
 	if path == "" {
 		return b.answers[len(b.answers)-1], false
@@ -206,11 +200,8 @@ func (b *browser) enter(provider string, who person) (last answer, done bool) {
 	return a, a.status == http.StatusFound && a.session != ""
 }
 
-// The IDs of the e-mail providers: mail sends links, code six digits.
-const (
-	mail = "email"
-	code = "code"
-)
+// mail is the ID of the e-mail provider.
+const mail = "email"
 
 // mustEnter demands that a person signs in, and gives what the session tells.
 func (b *browser) mustEnter(provider string, who person, when string) *state {
@@ -229,5 +220,4 @@ const (
 	toVerification = base + "/error?error=Verification"
 	toNotLinked    = base + "/signin?error=OAuthAccountNotLinked"
 	toFailure      = base + "/error?error=Configuration"
-	toCodeAgain    = base + "/verify-request?provider=" + code + "&type=email&error=Verification"
 )

@@ -7,7 +7,7 @@
 //
 //	func TestFlows(t *testing.T) {
 //		flowtest.Run(t, flowtest.Options{
-//			Open: func(t testing.TB) (kvadapter.Store, kvadapter.Atomic) {
+//			Open: func(t testing.TB) (kvadapter.Store, kvadapter.Cache) {
 //				store, err := mystore.Open(t.TempDir())
 //				if err != nil {
 //					t.Fatal(err)
@@ -18,59 +18,45 @@
 //		})
 //	}
 //
-// People sign in by e-mail, at two OAuth providers and at one OpenID provider. All of them are
-// part of the test: nothing goes over a network but the store's own calls.
-//
-// The table in cases.go is the list of rules. Each case has a store of its own, and each site
-// in it a key prefix of its own.
+// People sign in by e-mail and at two OAuth providers, which are part of the test: nothing goes over
+// a network but the store's own calls. The table in cases.go is the list of rules. Each case has
+// a store of its own, and each site in it a key prefix of its own.
 package flowtest
 
 import (
+	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"runtime/debug"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 
+	"github.com/edgeauth/edgeauth/core"
 	"github.com/edgeauth/edgeauth/kvadapter"
 )
 
 // Options say what is tested, and how much of it.
 type Options struct {
-	// Open opens the stores of one case, which must be empty. atomic is what
-	// kvadapter.Options.Atomic is; nil if sessions is Atomic itself. Required.
-	Open func(t testing.TB) (sessions kvadapter.Store, atomic kvadapter.Atomic)
+	// Open opens the store of one case, which must be empty, and the cache before it. A nil
+	// cache is none. Required.
+	Open func(t testing.TB) (kvadapter.Store, kvadapter.Cache)
 
 	// Bubble runs each case in a bubble of testing/synctest, for stores that wait for nobody
-	// outside of it: cases about time are then exact and wait for nothing. False: by the clock
-	// of this machine, which takes seconds and shows a little less.
+	// outside of it: then no case waits. Set it if there is a cache.
 	Bubble bool
 
-	// Clients is how many people come at once. Zero: 1,000, or 100 with -short.
+	// Clients is how many people come at once. Zero: 200.
 	Clients int
 
-	// Rounds is how often cases that race are repeated. Zero: 10, or 2 with -short.
+	// Rounds is how often cases that race are repeated. Zero: 3, or 1 with -short.
 	Rounds int
 
 	// Skip maps the name of a case to the reason why it is left out. An unknown name fails
 	// the test, and so does an empty reason.
 	Skip map[string]string
-
-	isSparse bool // leaves most of what is counted through out
-}
-
-func (o Options) withDefaults() Options {
-	many, often := 1000, 10
-	if testing.Short() {
-		many, often = 100, 2
-	}
-	if o.Clients == 0 {
-		o.Clients = many
-	}
-	if o.Rounds == 0 {
-		o.Rounds = often
-	}
-	return o
 }
 
 // validate finds skips that no case has: a case that was renamed must not be skipped silently.
@@ -94,20 +80,19 @@ func (o Options) validate() error {
 	return errors.Join(mistakes...)
 }
 
-// Run runs every case as a parallel subtest on stores of its own.
+// Run runs every case as a parallel subtest on a store of its own.
 func Run(t *testing.T, options Options) {
 	t.Helper()
 	if err := options.validate(); err != nil {
 		t.Fatal(err)
 	}
-	options.isSparse = testing.Short()
 	for _, one := range cases() {
 		t.Run(one.name, func(t *testing.T) {
 			if reason := options.Skip[one.name]; reason != "" {
 				t.Skip(reason)
 			}
 			t.Parallel()
-			if err := one.run(t, options, breakage{}); err != nil {
+			if err := one.run(t, options, nil); err != nil {
 				t.Error(err)
 			}
 		})
@@ -122,10 +107,16 @@ type testCase struct {
 }
 
 // run gives what was seen instead of what the rule says, or nil.
-func (one *testCase) run(t *testing.T, options Options, broken breakage) (err error) {
+func (one *testCase) run(t *testing.T, options Options, broken func(*world, *core.Adapter)) (err error) {
 	attempt := func(t *testing.T) {
-		c := &check{ctx: t.Context(), options: options.withDefaults(), logf: t.Logf, broken: broken}
-		c.sessions, c.atomic = options.Open(t)
+		options.Clients = cmp.Or(options.Clients, 200)
+		if options.Rounds == 0 {
+			if options.Rounds = 3; testing.Short() {
+				options.Rounds = 1
+			}
+		}
+		c := &check{ctx: t.Context(), options: options, logf: t.Logf, broken: broken}
+		c.store, c.cache = options.Open(t)
 		err = one.attempt(c)
 	}
 	if options.Bubble {
@@ -146,8 +137,23 @@ func (one *testCase) attempt(c *check) (err error) {
 	return nil
 }
 
+// A check is one case at work. A demand that is not met ends the case.
+type check struct {
+	ctx     context.Context
+	options Options
+	logf    func(format string, args ...any)
+	store   kvadapter.Store
+	cache   kvadapter.Cache             // nil: none
+	broken  func(*world, *core.Adapter) // breaks the adapter, for this package's own tests; nil: nothing
+	worlds  atomic.Int64
+}
+
 // failure is the panic that ends a case.
 type failure struct{ error }
+
+func (c *check) failf(format string, args ...any) {
+	panic(failure{fmt.Errorf(format, args...)})
+}
 
 // caught makes an error of a recovered panic.
 func caught(reason any) error {
@@ -158,5 +164,26 @@ func caught(reason any) error {
 		return reason.error
 	default:
 		return fmt.Errorf("panic: %v\n%s", reason, debug.Stack())
+	}
+}
+
+// crowd does something n times at once, and waits.
+func (c *check) crowd(n int, do func(i int)) {
+	var all sync.WaitGroup
+	seen := make([]error, n)
+	start := make(chan struct{})
+	for i := range n {
+		all.Go(func() {
+			defer func() { seen[i] = caught(recover()) }()
+			<-start
+			do(i)
+		})
+	}
+	close(start)
+	all.Wait()
+	for _, err := range seen {
+		if err != nil {
+			panic(failure{err})
+		}
 	}
 }

@@ -17,17 +17,13 @@ const (
 	base   = "/auth"
 
 	sessionCookie = "authjs.session-token"
-	csrfCookie    = "authjs.csrf-token"
-	stateCookie   = "authjs.state"
-	pkceCookie    = "authjs.pkce.code_verifier"
-	nonceCookie   = "authjs.nonce"
 
-	// The lifetimes of sessions: see yesterday for how one becomes due.
+	// The lifetimes of sessions: see due for how one comes to its refresh.
 	maxAge    = 30 * 24 * time.Hour
 	updateAge = 24 * time.Hour
 )
 
-// A world is a site over the stores of a case, and all that is around it. Its keys begin with
+// A world is a site over the store of a case, and all that is around it. Its keys begin with
 // a prefix of its own.
 type world struct {
 	*check
@@ -42,37 +38,49 @@ type world struct {
 	mails  map[string][]core.VerificationRequest // by address
 	logged map[string]int                        // errors by kind
 	notes  []string                              // what was logged
+	copies map[string][]byte                     // put into the cache
 }
 
 // world makes a new one.
 func (c *check) world() *world {
 	w := &world{
-		check: c, prefix: fmt.Sprintf("w%d.", c.worlds.Add(1)), probe: newProbe(), network: newNetwork(),
-		mails: map[string][]core.VerificationRequest{}, logged: map[string]int{},
+		check: c, prefix: fmt.Sprintf("w%d.", c.worlds.Add(1)), probe: &probe{store: c.store, records: map[string]string{}}, network: newNetwork(),
+		mails: map[string][]core.VerificationRequest{}, logged: map[string]int{}, copies: map[string][]byte{},
+	}
+	if c.options.Bubble {
+		w.probe.delay = time.Millisecond // so that people meet also in a store that never waits
 	}
 	options := kvadapter.Options{KeyPrefix: w.prefix}
-	if c.atomic != nil {
-		options.Atomic = w.probe.overAtomic(c.atomic)
+	if c.cache != nil {
+		options.Cache = recorder{c.cache, w}
 	}
-	if c.broken.options != nil {
-		c.broken.options(&options)
-	}
-	w.records = kvadapter.Open(w.probe.over(c.sessions), options)
+	w.records = kvadapter.Open(w.probe, options)
 	w.adapter = w.records.Adapter()
-	if c.broken.adapter != nil {
-		c.broken.adapter(w, w.adapter)
+	if c.broken != nil {
+		c.broken(w, w.adapter)
 	}
 	w.auth = w.site(nil)
 	return w
 }
 
+// A recorder is a cache that remembers what was put there.
+type recorder struct {
+	kvadapter.Cache
+	*world
+}
+
+// Put implements kvadapter.Cache.
+func (r recorder) Put(ctx context.Context, key string, value []byte, expires time.Time) error {
+	r.mu.Lock()
+	r.copies[key] = value
+	r.mu.Unlock()
+	return r.Cache.Put(ctx, key, value, expires)
+}
+
 // site makes a handler over the same records. change may be nil.
 func (w *world) site(change func(*core.Config)) http.Handler {
 	config := core.Config{
-		Providers: append([]core.Provider{
-			core.Email{Send: w.receive},
-			core.Email{ID: code, Code: true, Send: w.receive},
-		}, w.network.providers()...),
+		Providers: []core.Provider{core.Email{Send: w.receive}, provider(hub, core.CheckPKCE, core.CheckState), provider(spoke)},
 		Secret:    []string{"a secret of at least thirty-two characters"},
 		Adapter:   w.adapter,
 		Session:   core.SessionOptions{Strategy: core.StrategyDatabase, MaxAge: maxAge, UpdateAge: updateAge},
@@ -80,12 +88,10 @@ func (w *world) site(change func(*core.Config)) http.Handler {
 		Callbacks: core.Callbacks{Session: func(_ context.Context, p core.SessionParams) (*core.Session, error) {
 			return p.Session, nil // with the user's ID
 		}},
-		Transport: w.network,
-		Getenv:    func(string) string { return "" },
-		Logger:    core.Logger{Error: w.note, Warn: func(string, ...any) {}},
-	}
-	if w.broken.config != nil {
-		w.broken.config(w, &config)
+		ServerTiming: true,
+		Transport:    w.network,
+		Getenv:       func(string) string { return "" },
+		Logger:       core.Logger{Error: w.note, Warn: func(string, ...any) {}},
 	}
 	if change != nil {
 		change(&config)
@@ -94,17 +100,21 @@ func (w *world) site(change func(*core.Config)) http.Handler {
 	if err != nil {
 		w.failf("core.New: %w", err)
 	}
-	if w.broken.handler != nil {
-		return w.broken.handler(w, auth)
-	}
 	return auth
 }
 
-// yesterday is a site whose sessions live as long as those of the main site have left to live
-// when they are due: a session that it makes is due there at once.
-func (w *world) yesterday() http.Handler {
-	return w.site(func(c *core.Config) { c.Session.MaxAge = maxAge - updateAge })
+// due gives a browser with a session of Ada's that the next read refreshes: it was made by a site whose
+// sessions live as long as those of the main site have left to live then.
+func (w *world) due() *browser {
+	early := w.browserOf(w.site(func(c *core.Config) { c.Session.MaxAge = maxAge - updateAge }))
+	early.mustEnter(mail, ada, "yesterday")
+	b := w.browser()
+	b.jar = early.jar
+	return b
 }
+
+// isExtended reports whether a session has been refreshed.
+func isExtended(s *state) bool { return time.Until(s.Expires) > maxAge-updateAge/2 }
 
 func (w *world) receive(_ context.Context, m core.VerificationRequest) error {
 	w.mu.Lock()
@@ -142,49 +152,10 @@ func (w *world) journal() string {
 	return strings.Join(w.notes, "\n")
 }
 
-// A place is where a record is.
-type place struct {
-	store kvadapter.Store
-	key   string
-}
-
-// dump gives all records of the world, past the probe.
-func (w *world) dump() map[place][]byte {
-	out := map[place][]byte{}
-	stores := []kvadapter.Store{w.sessions}
-	if w.atomic != nil {
-		stores = append(stores, w.atomic)
-	}
-	for _, store := range stores {
-		cursor := ""
-		for {
-			keys, next, err := store.List(w.ctx, w.prefix, cursor)
-			if err != nil {
-				w.failf("List: %w", err)
-			}
-			for _, key := range keys {
-				value, ok, err := store.Get(w.ctx, key)
-				if err != nil {
-					w.failf("Get: %w", err)
-				}
-				if ok {
-					out[place{store, key}] = value
-				}
-			}
-			if cursor = next; cursor == "" {
-				break
-			}
-		}
-	}
-	return out
-}
-
-// count is how many records of a kind there are, without tombstones and users who are being
-// deleted.
+// count is how many records of a kind there are.
 func (w *world) count(kind string) (n int) {
-	for at, value := range w.dump() {
-		isOver := strings.Contains(string(value), `"gone":true`) || strings.Contains(string(value), `"deleted":true`)
-		if strings.HasPrefix(at.key, w.prefix+kind+".") && !isOver {
+	for key := range w.probe.stored() {
+		if strings.HasPrefix(key, w.prefix+kind+".") {
 			n++
 		}
 	}

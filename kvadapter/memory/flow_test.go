@@ -1,0 +1,25 @@
+package memory_test
+
+import (
+	"testing"
+
+	"github.com/edgeauth/edgeauth/kvadapter"
+	"github.com/edgeauth/edgeauth/kvadapter/flowtest"
+	"github.com/edgeauth/edgeauth/kvadapter/kv"
+	"github.com/edgeauth/edgeauth/kvadapter/memory"
+)
+
+func TestFlows(t *testing.T) {
+	t.Parallel()
+	for name, open := range map[string]func(testing.TB) (kvadapter.Store, kvadapter.Cache){
+		"alone": func(testing.TB) (kvadapter.Store, kvadapter.Cache) { return memory.New(nil), nil },
+		"with a cache": func(testing.TB) (kvadapter.Store, kvadapter.Cache) {
+			return memory.New(nil), kv.CacheOf(memory.New(nil))
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			flowtest.Run(t, flowtest.Options{Open: open, Bubble: true})
+		})
+	}
+}
