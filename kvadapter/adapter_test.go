@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"reflect"
 	"strings"
-	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -525,67 +524,5 @@ func TestStoreDown(t *testing.T) {
 	}
 	if _, _, err := a.GetSessionAndUser(t.Context(), "one"); !errors.Is(err, errLab) {
 		t.Error(err)
-	}
-}
-
-// Many at one record wait for one another: on average a call commits a few times, and nobody
-// is lost.
-func TestCrowds(t *testing.T) {
-	t.Parallel()
-	ctx := t.Context()
-	for _, crowd := range []struct {
-		name string
-		of   int
-		one  func(a *core.Adapter, i int) (won bool, err error)
-		wins int
-	}{
-		{"sign-ins of one user", 200, func(a *core.Adapter, i int) (bool, error) {
-			_, err := a.CreateSession(ctx, sessionOf(ada, fmt.Sprint(i)))
-			return err == nil, err
-		}, 200},
-		{"openings of one link", 1000, func(a *core.Adapter, i int) (bool, error) {
-			used, err := a.UseVerificationToken(ctx, "i", "t")
-			return used != nil, err
-		}, 1},
-		{"first sign-ins of one address", 1000, func(a *core.Adapter, i int) (bool, error) {
-			session := sessionOf(core.User{ID: fmt.Sprint(i)}, fmt.Sprint(i))
-			_, _, err := a.SignUp(ctx, core.SignUp{User: core.User{ID: fmt.Sprint(i), Email: "new@example.com"}, Session: &session})
-			if errors.Is(err, core.ErrConflict) {
-				return false, nil
-			}
-			return true, err
-		}, 1},
-	} {
-		t.Run(crowd.name, func(t *testing.T) {
-			t.Parallel()
-			l := newLab()
-			a := kvadapter.New(l, kvadapter.Options{})
-			must[*core.User](t)(a.CreateUser(ctx, ada))
-			if err := a.CreateVerificationToken(ctx, core.VerificationToken{Identifier: "i", Token: "t", Expires: time.Now().Add(time.Hour)}); err != nil {
-				t.Fatal(err)
-			}
-			l.after = func(string) error { time.Sleep(time.Millisecond); return nil } // as a store that is elsewhere
-			var wg sync.WaitGroup
-			var mu sync.Mutex
-			wins := 0
-			for i := range crowd.of {
-				wg.Go(func() {
-					won, err := crowd.one(a, i)
-					mu.Lock()
-					defer mu.Unlock()
-					if err != nil {
-						t.Error(err)
-					}
-					if won {
-						wins++
-					}
-				})
-			}
-			wg.Wait()
-			if commits := len(l.writes) + l.lost; wins != crowd.wins || commits > 10*crowd.of {
-				t.Errorf("%d of %d won, want %d; %d commits", wins, crowd.of, crowd.wins, commits)
-			}
-			t.Logf("%.1f commits and %.1f reads each", float64(len(l.writes)+l.lost)/float64(crowd.of), float64(l.gets)/float64(crowd.of))
-		})
 	}
 }

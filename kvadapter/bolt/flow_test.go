@@ -14,3 +14,8 @@ func TestFlows(t *testing.T) {
 		return fast(t, filepath.Join(t.TempDir(), "store")), nil
 	}})
 }
+
+func TestCrowds(t *testing.T) {
+	t.Parallel()
+	flowtest.Crowds(t, func(t testing.TB) kvadapter.Store { return fast(t, filepath.Join(t.TempDir(), "store")) }, 1)
+}

@@ -1,6 +1,7 @@
 package memory_test
 
 import (
+	"flag"
 	"testing"
 
 	"github.com/edgeauth/edgeauth/kvadapter"
@@ -22,4 +23,11 @@ func TestFlows(t *testing.T) {
 			flowtest.Run(t, flowtest.Options{Open: open, Bubble: true})
 		})
 	}
+}
+
+var rounds = flag.Int("rounds", 3, "how often a crowd is at one record")
+
+func TestCrowds(t *testing.T) {
+	t.Parallel()
+	flowtest.Crowds(t, func(testing.TB) kvadapter.Store { return memory.New(nil) }, *rounds)
 }
