@@ -21,14 +21,10 @@ func (m *Module) offer(ctx context.Context) error {
 	b.NewFunctionBuilder().WithGoModuleFunction(api.GoModuleFunc(take), append(i32, pointer...), i32).Export(abi.ImportTake)
 	b.NewFunctionBuilder().WithGoModuleFunction(api.GoModuleFunc(respond), pointer, i32).Export(abi.ImportRespond)
 	for name, f := range map[string]func(context.Context, []byte) []byte{
-		abi.ImportFetch:    m.fetch,
-		abi.ImportKVGet:    m.kvGet,
-		abi.ImportKVPut:    m.kvPut,
-		abi.ImportKVDelete: m.kvDelete,
-		abi.ImportKVList:   m.kvList,
-		abi.ImportKVInsert: m.kvInsert,
-		abi.ImportKVTake:   m.kvTake,
-		abi.ImportKVSwap:   m.kvSwap,
+		abi.ImportFetch:       m.fetch,
+		abi.ImportStoreGet:    onStore(m.get),
+		abi.ImportStoreCommit: onStore(m.commit),
+		abi.ImportStoreList:   onStore(m.list),
 	} {
 		b.NewFunctionBuilder().WithGoModuleFunction(operation(f), pointer, i64).Export(name)
 	}

@@ -41,7 +41,7 @@ type Module struct {
 	lost     atomic.Int64 // instances that ended, or were replaced
 
 	mu     sync.Mutex
-	stores map[abi.Store]*memory.Store // when Config.Store is nil
+	stores map[abi.Store]*memory.Store // for what Config has no Store or Cache for
 }
 
 // A NotGuestError says why a module can't be run here.

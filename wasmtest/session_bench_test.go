@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/edgeauth/edgeauth/kvadapter/kv"
 	"github.com/edgeauth/edgeauth/kvadapter/memory"
 	"github.com/edgeauth/edgeauth/wasmtest"
 	"github.com/edgeauth/edgeauth/wasmtest/testdata/site"
@@ -24,8 +25,10 @@ func BenchmarkSession(b *testing.B) {
 		"AUTH_RESEND_KEY": "key", "AUTH_CODE_KEY": "key",
 	}
 	native := func(b *testing.B) http.Handler {
-		store := memory.New(nil)
-		h, err := site.New(site.Platform{Transport: world.Hosts{}, Getenv: func(name string) string { return env[name] }, Sessions: store, Records: store})
+		h, err := site.New(site.Platform{
+			Transport: world.Hosts{}, Getenv: func(name string) string { return env[name] },
+			Store: memory.New(nil), Cache: kv.CacheOf(memory.New(nil)),
+		})
 		if err != nil {
 			b.Fatal(err)
 		}

@@ -7,30 +7,24 @@ import (
 	"time"
 
 	"github.com/edgeauth/edgeauth/edge/abi"
+	"github.com/edgeauth/edgeauth/kvadapter/kv"
 	"github.com/edgeauth/edgeauth/kvadapter/memory"
 )
 
-var errNotAtomic = errors.New("this host has no store for edge.Atomic: wasmtest.Config.Store gives no wasmtest.AtomicStore")
-
-// store returns what stands behind a binding.
-func (m *Module) store(name abi.Store) (Store, error) {
-	if name.Atomic {
-		return m.atomic(name)
-	}
+// store returns what stands behind edge.Store.
+func (m *Module) store(binding string) kv.Store {
 	if m.config.Store != nil {
-		return m.config.Store(name.Binding, false), nil
+		return m.config.Store(binding)
 	}
-	return m.memory(name), nil
+	return m.memory(abi.Store{Binding: binding})
 }
 
-func (m *Module) atomic(name abi.Store) (AtomicStore, error) {
-	if m.config.Store == nil {
-		return m.memory(name), nil
+// cacheOf returns what stands behind edge.KV.
+func (m *Module) cacheOf(binding string) kv.Cache {
+	if m.config.Cache != nil {
+		return m.config.Cache(binding)
 	}
-	if store, ok := m.config.Store(name.Binding, true).(AtomicStore); ok {
-		return store, nil
-	}
-	return nil, errNotAtomic
+	return kv.CacheOf(m.memory(abi.Store{Cache: true, Binding: binding}))
 }
 
 func (m *Module) memory(name abi.Store) *memory.Store {
@@ -48,127 +42,94 @@ func (m *Module) memory(name abi.Store) *memory.Store {
 	return s
 }
 
-func (m *Module) kvGet(ctx context.Context, encoded []byte) []byte {
-	var key abi.Key
-	if err := key.Decode(encoded); err != nil {
-		return abi.Fail(abi.CodeMalformed, "")
-	}
-	store, err := m.store(key.Store)
-	if err != nil {
-		return failure(ctx, err)
-	}
-	return value(ctx, key.Key, store.Get)
+// A codec is a message of package abi.
+type codec interface {
+	Append([]byte) []byte
+	Decode([]byte) error
 }
 
-func (m *Module) kvPut(ctx context.Context, encoded []byte) []byte {
-	var put abi.Put
-	if err := put.Decode(encoded); err != nil {
-		return abi.Fail(abi.CodeMalformed, "")
+// onStore makes an ABI function of what answers a message that was asked of a store.
+func onStore[Q any, P interface {
+	*Q
+	codec
+}](answer func(context.Context, abi.Store, P) (codec, error)) func(context.Context, []byte) []byte {
+	return func(ctx context.Context, encoded []byte) []byte {
+		var call abi.Call
+		asked := P(new(Q))
+		if call.Decode(encoded) != nil || asked.Decode(call.Message) != nil {
+			return abi.Fail(abi.CodeMalformed, "")
+		}
+		ctx, cancel := context.WithTimeout(ctx, kv.Timeout)
+		defer cancel()
+		return await(ctx, func() []byte { // a store need not mind the context
+			given, err := answer(ctx, call.Store, asked)
+			if errors.Is(err, abi.ErrMalformed) {
+				return abi.Fail(abi.CodeMalformed, "")
+			}
+			if err != nil {
+				return failure(ctx, err)
+			}
+			result := abi.Result(given.Append(nil))
+			if len(result) > abi.MaxMessage {
+				return abi.Fail(abi.CodeTooLarge, fmt.Sprintf("the store's answer is over %d bytes", abi.MaxMessage))
+			}
+			return result
+		})
 	}
-	store, err := m.store(put.Store)
-	if err == nil {
-		err = store.Put(ctx, put.Key, put.Value, put.Expires)
-	}
-	if err != nil {
-		return failure(ctx, err)
-	}
-	return abi.Result(nil)
 }
 
-func (m *Module) kvDelete(ctx context.Context, encoded []byte) []byte {
-	var key abi.Key
-	if err := key.Decode(encoded); err != nil {
-		return abi.Fail(abi.CodeMalformed, "")
+func (m *Module) get(ctx context.Context, name abi.Store, get *abi.Get) (codec, error) {
+	if !name.Cache {
+		entries, err := m.store(name.Binding).Get(ctx, get.Keys...)
+		return &abi.Entries{Entries: entries}, err
 	}
-	store, err := m.store(key.Store)
-	if err == nil {
-		err = store.Delete(ctx, key.Key)
+	cache, entries := m.cacheOf(name.Binding), make([]kv.Entry, len(get.Keys))
+	for i, key := range get.Keys {
+		value, ok, err := cache.Get(ctx, key)
+		if err != nil {
+			return nil, err
+		}
+		entries[i] = kv.Entry{Key: key, Value: value}
+		if ok {
+			entries[i].Version = "1"
+		}
 	}
-	if err != nil {
-		return failure(ctx, err)
-	}
-	return abi.Result(nil)
+	return &abi.Entries{Entries: entries}, nil
 }
 
-func (m *Module) kvList(ctx context.Context, encoded []byte) []byte {
-	var list abi.List
-	if err := list.Decode(encoded); err != nil {
-		return abi.Fail(abi.CodeMalformed, "")
+func (m *Module) commit(ctx context.Context, name abi.Store, commit *abi.Commit) (codec, error) {
+	if !name.Cache {
+		ok, err := m.store(name.Binding).Commit(ctx, commit.Checks, commit.Writes)
+		return &abi.Done{OK: ok}, err
 	}
-	store, err := m.store(list.Store)
-	if err != nil {
-		return failure(ctx, err)
+	if len(commit.Checks) > 0 {
+		return nil, abi.ErrMalformed
 	}
-	keys, next, err := store.List(ctx, list.Prefix, list.Cursor)
-	if err != nil {
-		return failure(ctx, err)
+	cache := m.cacheOf(name.Binding)
+	for _, w := range commit.Writes {
+		var err error
+		if len(w.Value) > 0 {
+			err = cache.Put(ctx, w.Key, w.Value, w.Expires)
+		} else {
+			err = cache.Delete(ctx, w.Key)
+		}
+		if err != nil {
+			return nil, err
+		}
 	}
-	answer := abi.Page{Keys: keys, Next: next}
-	return bounded(abi.Result(answer.Append(nil)))
+	return &abi.Done{OK: true}, nil
 }
 
-func (m *Module) kvInsert(ctx context.Context, encoded []byte) []byte {
-	var put abi.Put
-	if err := put.Decode(encoded); err != nil || !put.Store.Atomic {
-		return abi.Fail(abi.CodeMalformed, "")
-	}
-	store, err := m.atomic(put.Store)
-	if err != nil {
-		return failure(ctx, err)
-	}
-	ok, err := store.Insert(ctx, put.Key, put.Value, put.Expires)
-	return done(ctx, ok, err)
-}
+var errNoList = errors.New("this host's store has no List")
 
-func (m *Module) kvTake(ctx context.Context, encoded []byte) []byte {
-	var key abi.Key
-	if err := key.Decode(encoded); err != nil || !key.Store.Atomic {
-		return abi.Fail(abi.CodeMalformed, "")
+func (m *Module) list(ctx context.Context, name abi.Store, list *abi.List) (codec, error) {
+	if name.Cache {
+		return nil, abi.ErrMalformed
 	}
-	store, err := m.atomic(key.Store)
-	if err != nil {
-		return failure(ctx, err)
+	lister, ok := m.store(name.Binding).(kv.Lister)
+	if !ok {
+		return nil, errNoList
 	}
-	return value(ctx, key.Key, store.Take)
-}
-
-func (m *Module) kvSwap(ctx context.Context, encoded []byte) []byte {
-	var swap abi.Swap
-	if err := swap.Decode(encoded); err != nil || !swap.Store.Atomic {
-		return abi.Fail(abi.CodeMalformed, "")
-	}
-	store, err := m.atomic(swap.Store)
-	if err != nil {
-		return failure(ctx, err)
-	}
-	ok, err := store.Swap(ctx, swap.Key, swap.Old, swap.New, swap.Expires)
-	return done(ctx, ok, err)
-}
-
-// value answers with what read, a store's Get or Take, gives for key.
-func value(ctx context.Context, key string, read func(context.Context, string) ([]byte, bool, error)) []byte {
-	content, ok, err := read(ctx, key)
-	if err != nil {
-		return failure(ctx, err)
-	}
-	var answer abi.Value
-	if ok {
-		answer.Bytes = append([]byte{}, content...)
-	}
-	return bounded(abi.Result(answer.Append(nil)))
-}
-
-func done(ctx context.Context, ok bool, err error) []byte {
-	if err != nil {
-		return failure(ctx, err)
-	}
-	answer := abi.Done{OK: ok}
-	return abi.Result(answer.Append(nil))
-}
-
-func bounded(result []byte) []byte {
-	if len(result) > abi.MaxMessage {
-		return abi.Fail(abi.CodeTooLarge, fmt.Sprintf("the store's answer is over %d bytes", abi.MaxMessage))
-	}
-	return result
+	page, next, err := lister.List(ctx, list.Prefix, list.Cursor)
+	return &abi.Page{Writes: page, Next: next}, err
 }

@@ -1,12 +1,13 @@
 package wasmtest
 
 import (
-	"context"
 	"io"
 	"net/http"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/edgeauth/edgeauth/kvadapter/kv"
 )
 
 // Config is what a program gets from its host. The zero value is a program that is alone in the world.
@@ -15,10 +16,13 @@ type Config struct {
 	// hands redirects to the program. It must be safe for concurrent use. Nil: every outbound request fails.
 	Transport http.RoundTripper
 
-	// Store gives what stands behind edge.KV(binding), or, with isAtomic, behind edge.Atomic(binding): then an
-	// AtomicStore, or every call fails. Keys are as the program wrote them, so two bindings that get one store share
-	// them. It is asked for every call. Nil: each binding has its own store in memory, which ends with the module.
-	Store func(binding string, isAtomic bool) Store
+	// Store gives what stands behind edge.Store(binding). Keys are as the program wrote them, so two bindings that get one
+	// store share them. It is asked for every call, which may take 10 seconds. Nil: each binding has its own store in memory,
+	// which ends with the module.
+	Store func(binding string) kv.Store
+
+	// Cache gives what stands behind edge.KV(binding), as Store does.
+	Cache func(binding string) kv.Cache
 
 	// Env is the whole environment of the program. Nil: empty.
 	Env map[string]string
@@ -94,21 +98,4 @@ type tbWriter struct{ tb testing.TB }
 func (w tbWriter) Write(line []byte) (int, error) {
 	w.tb.Log(strings.TrimSuffix(string(line), "\n"))
 	return len(line), nil
-}
-
-// A Store is what the program's edge.KV calls reach; package edge documents it. Every method must be safe for
-// concurrent use.
-type Store interface {
-	Get(ctx context.Context, key string) (value []byte, ok bool, err error)
-	Put(ctx context.Context, key string, value []byte, expires time.Time) error
-	Delete(ctx context.Context, key string) error
-	List(ctx context.Context, prefix, cursor string) (keys []string, next string, err error)
-}
-
-// An AtomicStore is what the program's edge.Atomic calls reach; package edge documents it.
-type AtomicStore interface {
-	Store
-	Insert(ctx context.Context, key string, value []byte, expires time.Time) (ok bool, err error)
-	Take(ctx context.Context, key string) (value []byte, ok bool, err error)
-	Swap(ctx context.Context, key string, old, new []byte, expires time.Time) (ok bool, err error)
 }

@@ -2,9 +2,8 @@
 // name with the password "demo"; with AUTH_IDP_ISSUER, AUTH_IDP_ID and AUTH_IDP_SECRET set,
 // an OpenID provider is offered, too. It is for trying things out, and for tests.
 //
-// With AUTH_SESSION_STRATEGY=database users and sessions are in the stores AUTH_KV and
-// AUTH_DO of the platform: for a native program in files, in the folder AUTH_STORE. The form
-// then takes an e-mail address, and the link that would be sent there is in the log.
+// With AUTH_SESSION_STRATEGY=database users and sessions are in the store AUTH_DO of the
+// platform: for a native program in a file, in the folder AUTH_STORE. The form then takes an e-mail address, and the link that would be sent there is in the log.
 package main
 
 import (
@@ -27,11 +26,11 @@ func main() {
 		Getenv:    edge.Getenv,
 	}
 	if database() {
-		sessions, records := edge.KV("AUTH_KV"), edge.Atomic("AUTH_DO")
-		if err := edge.Check(sessions, records); err != nil {
+		store := edge.Store("AUTH_DO")
+		if err := edge.Check(store); err != nil {
 			log.Fatal(err)
 		}
-		config.Adapter = kvadapter.New(sessions, kvadapter.Options{Atomic: records})
+		config.Adapter = kvadapter.New(store, kvadapter.Options{})
 	}
 	auth, err := core.New(config)
 	if err != nil {

@@ -29,6 +29,7 @@ import (
 	"time"
 
 	"github.com/edgeauth/edgeauth/edge"
+	"github.com/edgeauth/edgeauth/kvadapter/kv"
 	"github.com/edgeauth/edgeauth/wasmtest"
 )
 
@@ -76,7 +77,7 @@ func serve(ctx context.Context, args, environ []string, stdout, stderr io.Writer
 	}
 	defer listener.Close()
 	module, err := wasmtest.Open(ctx, flags.Arg(0), wasmtest.Config{
-		Transport: transport(), Store: store, Env: env, Log: stderr, MaxInstances: *instances, Uninterruptible: *uninterruptible,
+		Transport: transport(), Store: store, Cache: edge.KV, Env: env, Log: stderr, MaxInstances: *instances, Uninterruptible: *uninterruptible,
 	})
 	if errors.Is(err, os.ErrNotExist) {
 		return fmt.Errorf("there is no file %s: build it with GOOS=wasip1 GOARCH=wasm go build -buildmode=c-shared -o %[1]s", flags.Arg(0))
@@ -104,12 +105,7 @@ func serve(ctx context.Context, args, environ []string, stdout, stderr io.Writer
 	return errors.Join(err, module.Close())
 }
 
-func store(binding string, isAtomic bool) wasmtest.Store {
-	if isAtomic {
-		return edge.Atomic(binding)
-	}
-	return edge.KV(binding)
-}
+func store(binding string) kv.Store { return edge.Store(binding) }
 
 // public is the address as people type it: the host they asked for, with the port they got.
 func public(asked string, got net.Addr) string {

@@ -25,9 +25,8 @@ func CookieName(site string) string {
 
 // A Token makes somebody signed in at a site whose sessions are tokens (the strategy "jwt"), without the way there.
 //
-// For the strategy "database" the session is made with the adapter's CreateUser and CreateSession, on the stores that the
-// program has, and in the same roles: a kvadapter whose sessions are in edge.KV keeps them otherwise than one whose sessions are in
-// an Atomic store. The cookie has the name of CookieName and the session token for a value.
+// For the strategy "database" the session is made with the adapter's CreateUser and CreateSession, on the store that the
+// program has. The cookie has the name of CookieName and the session token for a value.
 type Token struct {
 	Secret  string    // of the site; of several any one. Required
 	Person  Person    // who is signed in

@@ -72,14 +72,11 @@ func TestATokenIsReadByTheBackEnd(t *testing.T) {
 	}
 }
 
-// plain hides that a store is Atomic, as edge.KV is not.
-type plain struct{ kvadapter.Store }
-
 // A session of the database strategy is made by the adapter, on the program's store.
 func TestAStoredSessionSignsIn(t *testing.T) {
 	t.Parallel()
 	onEach(t, map[string]string{"AUTH_SESSION_STRATEGY": "database"}, func(t *testing.T, s *stage) {
-		adapter := kvadapter.New(plain{s.store}, kvadapter.Options{Atomic: s.store})
+		adapter := kvadapter.New(s.store, kvadapter.Options{})
 		user, err := adapter.CreateUser(t.Context(), core.User{ID: "1", Name: ada.Name, Email: ada.Email})
 		if err != nil {
 			t.Fatal(err)

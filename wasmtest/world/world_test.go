@@ -9,6 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/edgeauth/edgeauth/kvadapter/kv"
 	"github.com/edgeauth/edgeauth/kvadapter/memory"
 	"github.com/edgeauth/edgeauth/wasmtest"
 	"github.com/edgeauth/edgeauth/wasmtest/testdata/site"
@@ -66,12 +67,15 @@ func open(t testing.TB, runtime string, extra map[string]string, log io.Writer) 
 	}
 	if runtime == "wazero" {
 		s.app = wasmtest.New(t, "../testdata/site/guest", wasmtest.Config{
-			Transport: s.network, Env: env, Log: log, Store: func(string, bool) wasmtest.Store { return s.store },
+			Transport: s.network, Env: env, Log: log, Store: func(string) kv.Store { return s.store },
 		})
 		s.network[appHost] = s.app
 		return s
 	}
-	app, err := site.New(site.Platform{Transport: s.network, Getenv: func(name string) string { return env[name] }, Sessions: plain{s.store}, Records: s.store})
+	app, err := site.New(site.Platform{
+		Transport: s.network, Getenv: func(name string) string { return env[name] },
+		Store: s.store, Cache: kv.CacheOf(memory.New(nil)),
+	})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/edgeauth/edgeauth/edge"
+	"github.com/edgeauth/edgeauth/kvadapter/kv"
 	"github.com/edgeauth/edgeauth/wasmtest/testdata/hello"
 )
 
@@ -48,7 +49,8 @@ func main() {
 	mux.HandleFunc("/random", func(w http.ResponseWriter, r *http.Request) { fmt.Fprint(w, booted, " ", rand.Text()) })
 	mux.HandleFunc("/clock", clock)
 	mux.HandleFunc("/fetch", fetch)
-	mux.HandleFunc("/kv", kv)
+	mux.HandleFunc("/store", store)
+	mux.HandleFunc("/kv", cache)
 	mux.HandleFunc("/later", later)
 	mux.HandleFunc("/log", func(w http.ResponseWriter, r *http.Request) { log.SetFlags(0); log.Print(r.FormValue("line")) })
 	mux.HandleFunc("/end", end)
@@ -138,59 +140,67 @@ func fetch(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// kv calls the KV store of a binding, or the atomic one.
-func kv(w http.ResponseWriter, r *http.Request) {
-	atomic, key := edge.Atomic(r.FormValue("binding")), r.FormValue("key")
-	store := edge.KV(r.FormValue("binding"))
-	if r.FormValue("atomic") != "" {
-		store = atomic
+// store calls the store of a binding.
+func store(w http.ResponseWriter, r *http.Request) {
+	store, key := edge.Store(r.FormValue("binding")), r.FormValue("key")
+	var answer any
+	var err error
+	switch r.Method {
+	case http.MethodGet, "TAKE": // a take deletes what was read
+		var entries []kv.Entry
+		if entries, err = store.Get(r.Context(), key); err != nil {
+			break
+		}
+		answer = string(entries[0].Value)
+		if version := entries[0].Version; r.Method == "TAKE" && version == "" {
+			answer = false
+		} else if r.Method == "TAKE" {
+			answer, err = store.Commit(r.Context(), []kv.Check{{Key: key, Version: version}}, []kv.Write{{Key: key}})
+		}
+	case "INSERT":
+		value, _ := io.ReadAll(r.Body)
+		answer, err = store.Commit(r.Context(), []kv.Check{{Key: key}}, []kv.Write{{Key: key, Value: value, Ref: r.FormValue("ref"), Expires: expires(r)}})
+	case "LIST":
+		answer, _, err = store.(kv.Lister).List(r.Context(), r.FormValue("prefix"), r.FormValue("cursor"))
 	}
-	var expires time.Time
-	if d, err := time.ParseDuration(r.FormValue("ttl")); err == nil {
-		expires = time.Now().Add(d)
-	}
+	show(w, answer, err)
+}
+
+// cache calls the cache of a binding.
+func cache(w http.ResponseWriter, r *http.Request) {
+	cache, key := edge.KV(r.FormValue("binding")), r.FormValue("key")
+	var answer any
 	var err error
 	switch r.Method {
 	case http.MethodGet:
 		var value []byte
-		var ok bool
-		if value, ok, err = store.Get(r.Context(), key); err == nil {
-			fmt.Fprintf(w, "%q %t", value, ok)
-		}
+		value, _, err = cache.Get(r.Context(), key)
+		answer = string(value)
 	case http.MethodPut:
 		value, _ := io.ReadAll(r.Body)
-		err = store.Put(r.Context(), key, value, expires)
+		err = cache.Put(r.Context(), key, value, expires(r))
 	case http.MethodDelete:
-		err = store.Delete(r.Context(), key)
-	case "LIST":
-		var keys []string
-		var next string
-		if keys, next, err = store.List(r.Context(), r.FormValue("prefix"), r.FormValue("cursor")); err == nil {
-			_ = json.NewEncoder(w).Encode(map[string]any{"keys": keys, "next": next})
-		}
-	case "INSERT":
-		value, _ := io.ReadAll(r.Body)
-		var ok bool
-		if ok, err = atomic.Insert(r.Context(), key, value, expires); err == nil {
-			fmt.Fprint(w, ok)
-		}
-	case "TAKE":
-		var value []byte
-		var ok bool
-		if value, ok, err = atomic.Take(r.Context(), key); err == nil {
-			fmt.Fprintf(w, "%q %t", value, ok)
-		}
-	case "SWAP":
-		value, _ := io.ReadAll(r.Body)
-		var ok bool
-		if ok, err = atomic.Swap(r.Context(), key, []byte(r.FormValue("old")), value, expires); err == nil {
-			fmt.Fprint(w, ok)
-		}
+		err = cache.Delete(r.Context(), key)
 	}
+	show(w, answer, err)
+}
+
+func expires(r *http.Request) time.Time {
+	d, err := time.ParseDuration(r.FormValue("ttl"))
+	if err != nil {
+		return time.Time{}
+	}
+	return time.Now().Add(d)
+}
+
+func show(w http.ResponseWriter, answer any, err error) {
 	if err != nil {
 		w.WriteHeader(http.StatusBadGateway)
-		fmt.Fprintf(w, "%t %v", errors.Is(err, edge.ErrKey), err)
+		_, isTimeout := errors.AsType[*kv.TimeoutError](err)
+		fmt.Fprintf(w, "%t %v", isTimeout, err)
+		return
 	}
+	_ = json.NewEncoder(w).Encode(answer)
 }
 
 // later leaves work for after the response: it waits for the world and then stores what it learned.

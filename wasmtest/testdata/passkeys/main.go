@@ -27,7 +27,7 @@ func main() {
 	}
 	auth, err := core.New(core.Config{
 		Providers:    providers,
-		Adapter:      kvadapter.New(edge.Atomic("AUTH_DO"), kvadapter.Options{}),
+		Adapter:      kvadapter.New(edge.Store("AUTH_DO"), kvadapter.Options{}),
 		TrustHost:    core.On,
 		Experimental: core.Experimental{EnableWebAuthn: true},
 		Transport:    edge.Transport,

@@ -2,6 +2,7 @@
 package site
 
 import (
+	"context"
 	"net/http"
 
 	"github.com/edgeauth/edgeauth/core"
@@ -13,8 +14,9 @@ import (
 type Platform struct {
 	Transport http.RoundTripper
 	Getenv    func(string) string
-	Sessions  kvadapter.Store
-	Records   kvadapter.Atomic
+	Store     kvadapter.Store
+	Cache     kvadapter.Cache
+	WaitUntil func(context.Context, func(context.Context))
 }
 
 // New makes the endpoint. It has an OpenID provider, "idp", and two ways to sign in by mail, "resend" and "code". With
@@ -27,7 +29,7 @@ func New(p Platform) (http.Handler, error) {
 			core.OAuth{ID: "idp", OIDC: true, Checks: []core.Check{core.CheckPKCE, core.CheckState, core.CheckNonce}},
 			link, code,
 		},
-		Adapter:   kvadapter.New(p.Sessions, kvadapter.Options{Atomic: p.Records}),
+		Adapter:   kvadapter.New(p.Store, kvadapter.Options{Cache: p.Cache, WaitUntil: p.WaitUntil}),
 		Session:   core.SessionOptions{Strategy: core.StrategyJWT},
 		TrustHost: core.On,
 		Transport: p.Transport,

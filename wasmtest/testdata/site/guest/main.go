@@ -9,7 +9,10 @@ import (
 )
 
 func main() {
-	h, err := site.New(site.Platform{Transport: edge.Transport, Getenv: edge.Getenv, Sessions: edge.KV("AUTH_KV"), Records: edge.Atomic("AUTH_DO")})
+	h, err := site.New(site.Platform{
+		Transport: edge.Transport, Getenv: edge.Getenv,
+		Store: edge.Store("AUTH_DO"), Cache: edge.KV("AUTH_KV"), WaitUntil: edge.WaitUntil,
+	})
 	if err != nil {
 		log.Fatal(err)
 	}
