@@ -1,70 +1,163 @@
-// Package crashtest kills the server of a store while people sign in and out, and looks at what
-// is there afterwards.
+// Package crashtest kills a store, or the process that it is part of, while people sign in and out
+// through the adapter, and looks at what has become of them.
 package crashtest
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"strings"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
-	"github.com/edgeauth/edgeauth/kvadapter/kv"
+	"github.com/edgeauth/edgeauth/core"
+	"github.com/edgeauth/edgeauth/kvadapter"
 )
 
-// Run has clients sign in 500 people, and every third out again, with a commit of several keys
-// each, while restart ends the server with SIGKILL, and starts it again, every 100 commits. What
-// was acknowledged must be there as a whole, and nothing may be there in part.
-func Run(t *testing.T, store kv.Store, restart func()) {
+// An Event is what somebody was last told, or last tried, in a session.
+type Event string
+
+// The events.
+const (
+	Begins  Event = "?" // to sign in
+	IsIn    Event = "+" // the sign-in was answered
+	Leaves  Event = "!" // begins to sign out
+	HasLeft Event = "-" // the sign-out was answered
+)
+
+// SignIn has people sign in for the first time, one after the other, with accounts that begin with
+// name. Some sign out again, and some come back for a second session. tell is told of each
+// event of a session, before what may be killed, and after it; it gives false to end this. A failure ends the
+// person's turn; fail is told of it.
+func SignIn(ctx context.Context, store kvadapter.Store, name string, tell func(session string, e Event) bool, fail func(error)) {
+	a := kvadapter.New(store, kvadapter.Options{})
+	for i := 0; ctx.Err() == nil; i++ {
+		id := fmt.Sprintf("%s.%d", name, i)
+		sessions := []string{id}
+		if i%4 == 1 {
+			sessions = append(sessions, id+" again")
+		}
+		for _, session := range sessions {
+			if !tell(session, Begins) {
+				return
+			}
+			if err := enter(ctx, a, session); err != nil {
+				fail(err)
+				break
+			}
+			if !tell(session, IsIn) {
+				return
+			}
+		}
+		if i%3 != 0 {
+			continue
+		}
+		if !tell(id, Leaves) {
+			return
+		}
+		if _, err := a.DeleteSession(ctx, id); err != nil {
+			fail(err)
+		} else if !tell(id, HasLeft) {
+			return
+		}
+	}
+}
+
+// enter signs in, or up, as package core does.
+func enter(ctx context.Context, a *core.Adapter, session string) error {
+	id, _, _ := strings.Cut(session, " ")
+	address := id + "@example.com"
+	found, err := a.FindUser(ctx, core.UserQuery{Provider: "github", ProviderAccountID: id, Email: address})
+	if err != nil {
+		return err
+	}
+	s := core.AdapterSession{SessionToken: session, Expires: time.Now().Add(time.Hour)}
+	switch {
+	case found.Account != nil:
+		_, _, err = a.SignIn(ctx, core.SignIn{User: core.User{ID: found.User.ID}, Session: &s, Revision: found.Revision})
+	case found.User != nil:
+		return errors.New("the account is unknown, and its address is taken")
+	default:
+		account := core.Account{Provider: "github", ProviderAccountID: id, UserID: "user of " + session}
+		_, _, err = a.SignUp(ctx, core.SignUp{User: core.User{ID: account.UserID, Email: address}, Account: &account, Session: &s})
+	}
+	return err
+}
+
+// Verify gives an error for each session that was answered and is lost, for each that has ended and
+// is back, and for everybody who can't sign in now, or whom a sign-out everywhere leaves a session.
+func Verify(ctx context.Context, store kvadapter.Store, last map[string]Event) error {
+	records := kvadapter.Open(store, kvadapter.Options{})
+	a := records.Adapter()
+	var wrong []error
+	for session, e := range last {
+		s, _, err := a.GetSessionAndUser(ctx, session)
+		switch {
+		case err != nil:
+			return err
+		case s == nil && e == IsIn:
+			wrong = append(wrong, fmt.Errorf("the session %s was answered, and is lost", session))
+		case s != nil && e == HasLeft:
+			wrong = append(wrong, fmt.Errorf("the session %s has ended, and is back", session))
+		}
+	}
+	for session := range last {
+		again := session + " afterwards"
+		if err := enter(ctx, a, again); err != nil {
+			wrong = append(wrong, fmt.Errorf("%s is locked out: %w", session, err))
+			continue
+		}
+		s, _, err := a.GetSessionAndUser(ctx, again)
+		if err != nil || s == nil {
+			wrong = append(wrong, fmt.Errorf("%s has signed in, and is not: %w", session, err))
+			continue
+		}
+		if err := records.SignOutEverywhere(ctx, s.UserID); err != nil {
+			return err
+		}
+		if s, _, err := a.GetSessionAndUser(ctx, session); s != nil || err != nil {
+			wrong = append(wrong, fmt.Errorf("sign-out everywhere has left the session %s: %w", session, err))
+		}
+	}
+	return errors.Join(wrong...)
+}
+
+// Run has clients sign in 500 times while restart ends the server with SIGKILL, and starts it again,
+// every 100 times.
+func Run(t *testing.T, store kvadapter.Store, restart func()) {
 	const clients, signIns, between = 8, 500, 100
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
 	var (
-		mu      sync.Mutex
-		people  []*person
-		group   sync.WaitGroup
-		done    atomic.Int64                             // acknowledged commits
-		kills   = make(chan struct{}, signIns*2/between) // one each time that it is due
-		unknown atomic.Int64                             // commits without an answer
+		mu          sync.Mutex
+		group       sync.WaitGroup
+		last        = map[string]Event{}
+		in, unknown int
+		kills       = make(chan struct{}, signIns/between) // one each time that it is due
 	)
-	attempt := func(checks []kv.Check, writes []kv.Write) bool {
-		ok, err := store.Commit(ctx, checks, writes)
-		if err != nil {
-			unknown.Add(1)
-			select {
-			case <-time.After(10 * time.Millisecond): // the server is down
-			case <-ctx.Done():
+	tell := func(session string, e Event) bool {
+		mu.Lock()
+		defer mu.Unlock()
+		last[session] = e
+		if e == IsIn && in < signIns {
+			if in++; in%between == 0 {
+				kills <- struct{}{}
 			}
-			return false
 		}
-		if !ok {
-			t.Error("a commit that nobody competes with was not made")
-			return false
-		}
-		if done.Add(1)%between == 0 {
-			kills <- struct{}{}
-		}
-		return true
+		return in < signIns
 	}
-	signedIn := atomic.Int64{}
-	for range clients {
-		group.Go(func() {
-			for signedIn.Load() < signIns && ctx.Err() == nil {
-				mu.Lock()
-				p := &person{number: len(people)}
-				people = append(people, p)
-				mu.Unlock()
-				if p.in = attempt(p.signIn()); !p.in {
-					continue
-				}
-				signedIn.Add(1)
-				if p.number%3 == 0 {
-					p.tried = true
-					p.out = attempt(p.signOut())
-				}
-			}
-		})
+	fail := func(error) {
+		mu.Lock()
+		unknown++
+		mu.Unlock()
+		select {
+		case <-time.After(10 * time.Millisecond): // the server is down
+		case <-ctx.Done():
+		}
+	}
+	for i := range clients {
+		group.Go(func() { SignIn(ctx, store, fmt.Sprint(i), tell, fail) })
 	}
 	killed := make(chan int)
 	go func() {
@@ -73,70 +166,19 @@ func Run(t *testing.T, store kv.Store, restart func()) {
 			restart()
 			n++
 		}
-		restart()
-		killed <- n + 1
+		killed <- n
 	}()
 	group.Wait()
 	close(kills)
 	n := <-killed
 	if ctx.Err() != nil {
-		t.Fatalf("%d people have signed in after two minutes", signedIn.Load())
+		t.Fatalf("%d have signed in after two minutes", in)
 	}
-	if unknown.Load() == 0 {
-		t.Error("no commit was under way when the server was killed")
+	if unknown == 0 {
+		t.Error("nobody was signing in or out when the server was killed")
 	}
-	t.Logf("killed %d times: %d commits acknowledged, %d without an answer", n, done.Load(), unknown.Load())
-	for _, p := range people {
-		if err := p.verify(ctx, store); err != nil {
-			t.Error(err)
-		}
+	t.Logf("killed %d times: %d sign-ins answered, %d calls of the adapter failed", n, in, unknown)
+	if err := Verify(ctx, store, last); err != nil {
+		t.Error(err)
 	}
-}
-
-// A person is somebody who signs in, and perhaps out again.
-type person struct {
-	number int
-	in     bool // the sign-in was acknowledged
-	tried  bool // to sign out
-	out    bool // the sign-out was acknowledged
-}
-
-func (p *person) key(kind string) string { return fmt.Sprintf("%s:%d", kind, p.number) }
-
-func (p *person) signIn() ([]kv.Check, []kv.Write) {
-	user := p.key("user")
-	return []kv.Check{{Key: p.key("address")}, {Key: p.key("account")}}, []kv.Write{
-		{Key: user, Value: []byte("in")},
-		{Key: p.key("address"), Value: []byte("x"), Ref: user},
-		{Key: p.key("account"), Value: []byte("x"), Ref: user},
-		{Key: p.key("session"), Value: []byte("x"), Ref: user, Expires: time.Now().Add(time.Hour)},
-	}
-}
-
-func (p *person) signOut() ([]kv.Check, []kv.Write) {
-	return nil, []kv.Write{{Key: p.key("session")}, {Key: p.key("user"), Value: []byte("out")}}
-}
-
-// verify gives an error for what must not be left of a person.
-func (p *person) verify(ctx context.Context, store kv.Store) error {
-	entries, err := store.Get(ctx, p.key("user"), p.key("address"), p.key("account"), p.key("session"))
-	if err != nil {
-		return err
-	}
-	user, address, account, session := entries[0], entries[1], entries[2], entries[3]
-	is := "half"
-	switch {
-	case user.Version == "" && address.Version == "" && account.Version == "" && session.Version == "":
-		is = "absent"
-	case address.Version == "" || account.Version == "":
-	case string(user.Value) == "in" && session.Version != "":
-		is = "in"
-	case string(user.Value) == "out" && session.Version == "":
-		is = "out"
-	}
-	switch {
-	case is == "absent" && !p.in, is == "in" && !p.out, is == "out" && p.tried:
-		return nil
-	}
-	return fmt.Errorf("person %d is %s: sign-in acknowledged %v, sign-out tried %v, acknowledged %v", p.number, is, p.in, p.tried, p.out)
 }
