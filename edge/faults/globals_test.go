@@ -51,7 +51,7 @@ func TestE7NoPackageVariableKeepsRequestData(t *testing.T) {
 			}
 			if d.IsDir() {
 				switch d.Name() { // tests, and programs that aren't sites
-				case "testdata", "node_modules", "examples", "bench", "faults", "adaptertest", "storetest", "flowtest", "simstore", "passkeytest", "routers", "oracle":
+				case "testdata", "node_modules", "examples", "bench", "faults", "adaptertest", "storetest", "flowtest", "crashtest", "passkeytest", "routers", "oracle":
 					return filepath.SkipDir
 				}
 				return nil
