@@ -32,7 +32,7 @@ func needTools(t *testing.T) {
 		t.Fatal(err)
 	}
 	b := builder{root: root}
-	for _, path := range []string{b.workerd(), b.tool(".bin/esbuild"), b.tool("@auth/core")} {
+	for _, path := range []string{b.workerd(), b.tool(".bin/esbuild"), b.tool("@auth/core"), b.tool("@auth/d1-adapter"), b.tool("miniflare")} {
 		if _, err := os.Stat(path); err == nil {
 			continue
 		}
@@ -82,6 +82,16 @@ func TestBench(t *testing.T) {
 	}
 	if len(r.Starts) != len(firsts) || len(r.Crowds) != 2 || r.Crowds[0].Memory == 0 {
 		t.Errorf("cold starts %+v, crowds %+v", r.Starts, r.Crowds)
+	}
+	for _, variant := range []string{ours, onObject} {
+		for name, most := range map[string]int{"session-database": 1, "first": 2, "returning": 3} {
+			own, other := r.tripsOf(name, variant), r.tripsOf(name, authcore)
+			if own == nil || other == nil {
+				t.Errorf("%s, %s: round trips were not counted", name, variant)
+			} else if own.Sequence < 1 || own.Sequence > most || own.Sequence > other.Sequence || len(own.Times) == 0 {
+				t.Errorf("%s, %s: waits for %d round trips, want %d at most, and @auth/core for %d", name, variant, own.Sequence, most, other.Sequence)
+			}
+		}
 	}
 	if m := r.Machine; m.CPU == "" || m.Cores == 0 || m.Go == "" || m.Workerd == "" || m.AuthCore == "" {
 		t.Errorf("the machine is %+v", m)
@@ -264,10 +274,10 @@ func TestCommandLine(t *testing.T) {
 	}
 	o, err := parse(strings.Fields("-work csrf -variants authcore,ours -conns 2,3"), io.Discard)
 	if err != nil || len(o.plan.works) != 1 || o.plan.works[0].name != "csrf" || !slices.Equal(o.plan.variants, []string{authcore, ours}) ||
-		!slices.Equal(o.plan.conns, []int{2, 3}) || o.starts+o.crowd != 0 {
+		!slices.Equal(o.plan.conns, []int{2, 3}) || o.starts+o.crowd+o.trips != 0 {
 		t.Errorf("%+v, %v", o, err)
 	}
-	if o, err := parse([]string{"-only", "starts"}, io.Discard); err != nil || o.starts == 0 || o.crowd != 0 || len(o.plan.works) != 0 {
+	if o, err := parse([]string{"-only", "starts"}, io.Discard); err != nil || o.starts == 0 || o.crowd+o.trips != 0 || len(o.plan.works) != 0 {
 		t.Errorf("%+v, %v", o, err)
 	}
 }

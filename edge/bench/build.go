@@ -18,6 +18,7 @@ import (
 const (
 	ours        = "ours"       // on workerd: all others are compared with it
 	authcore    = "authcore"   // @auth/core on workerd
+	onObject    = "object"     // ours on workerd with its records in a Durable Object, where the two above have D1
 	perRequest  = "perrequest" // ours on workerd, one wasm instance per request
 	underWazero = "wazero"
 	natively    = "native"
@@ -29,12 +30,17 @@ const (
 	usualPasskeys = "usual-passkeys" // with passkeys as well
 )
 
-// withMemory is the worker that tells its memory as well, in the folder of ours.
-const withMemory = "memory.mjs"
+// Entries other than worker.mjs: one that tells its memory as well, in the folder of ours, and one that
+// counts its calls to a database, in that of @auth/core, too.
+const (
+	withMemory = "memory.mjs"
+	counting   = "counting.mjs"
+)
 
 var titles = map[string]string{
 	ours:        "edgeauth on workerd",
 	authcore:    "@auth/core on workerd",
+	onObject:    "edgeauth on a Durable Object",
 	perRequest:  "our core, an instance per request",
 	underWazero: "edgeauth under wazero, uninterruptible",
 	natively:    "edgeauth, native",
@@ -51,6 +57,14 @@ type builder struct {
 	root, dir string
 }
 
+// folder is where a variant is built.
+func (b builder) folder(variant string) string {
+	if variant == onObject {
+		variant = ours
+	}
+	return filepath.Join(b.dir, variant)
+}
+
 // findRoot is the folder of the module.
 func findRoot(ctx context.Context) (string, error) {
 	out, err := exec.CommandContext(ctx, "go", "env", "GOMOD").Output()
@@ -61,7 +75,10 @@ func findRoot(ctx context.Context) (string, error) {
 }
 
 func (b builder) build(ctx context.Context, variant string) error {
-	dir := filepath.Join(b.dir, variant)
+	if variant == onObject {
+		return nil // it is that of ours
+	}
+	dir := b.folder(variant)
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
 	}
@@ -72,12 +89,13 @@ func (b builder) build(ctx context.Context, variant string) error {
 		program := map[string]string{ours: "./wasmtest/conformance", complete: "./edge/worker"}[variant]
 		return firstError(
 			b.goBuild(ctx, "js", app, program),
-			b.copy(dir, "edge/worker/worker.mjs", "edge/worker/program.mjs", "edge/worker/calls.mjs", "edge/worker/store.mjs", "edge/bench/"+withMemory, wasmExec))
+			b.copy(dir, "edge/worker/worker.mjs", "edge/worker/program.mjs", "edge/worker/calls.mjs", "edge/worker/store.mjs", "edge/worker/records.mjs",
+				"edge/bench/"+withMemory, "edge/bench/"+counting, wasmExec))
 	case authcore:
 		cmd := exec.CommandContext(ctx, b.tool(".bin/esbuild"), "--bundle", "edge/bench/reference.mjs", "--minify", "--format=esm", "--target=es2022",
 			"--platform=browser", "--conditions=workerd,worker,browser", "--outfile="+filepath.Join(dir, "worker.mjs"), "--log-level=warning")
 		cmd.Env = append(os.Environ(), "NODE_PATH="+b.tool(""))
-		return b.run(cmd)
+		return firstError(b.run(cmd), b.copy(dir, "edge/bench/"+counting))
 	case perRequest, plain:
 		return firstError(
 			b.shim(ctx, dir),

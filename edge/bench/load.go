@@ -20,6 +20,7 @@ import (
 // An exchange is a request, ready to be sent, and what its answer must be.
 type exchange struct {
 	request []byte
+	next    func() []byte // gives the request to send where each is another one; nil: it is request
 	status  int
 	head    []string // each is in the answer's header fields
 	body    string   // is in the answer's body
@@ -47,7 +48,11 @@ func dial(addr string) (*conn, error) {
 // do sends the request and checks the answer.
 func (c *conn) do(e *exchange) error {
 	c.SetDeadline(time.Now().Add(answerLimit))
-	if _, err := c.Write(e.request); err != nil {
+	request := e.request
+	if e.next != nil {
+		request = e.next()
+	}
+	if _, err := c.Write(request); err != nil {
 		return err
 	}
 	status, err := c.read()
@@ -60,7 +65,7 @@ func (c *conn) do(e *exchange) error {
 	}
 	if !right {
 		return fmt.Errorf("wrong answer to %q, want status %d, %q and %q:\n%s%.500s",
-			line(e.request), e.status, e.head, e.body, c.head, c.body)
+			line(request), e.status, e.head, e.body, c.head, c.body)
 	}
 	return nil
 }

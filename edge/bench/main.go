@@ -27,7 +27,7 @@ import (
 )
 
 // variants is every one that is measured under load, in the order of the tables.
-var variants = []string{ours, authcore, perRequest, underWazero, natively}
+var variants = []string{ours, authcore, onObject, perRequest, underWazero, natively}
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
@@ -90,6 +90,7 @@ func bench(ctx context.Context, args []string, out io.Writer) error {
 	}
 	var last strings.Builder
 	r.writeStarts(&last)
+	r.writeTrips(&last)
 	r.writeCrowds(&last)
 	r.writeHeadlines(&last)
 	fmt.Fprintf(out, "\n%s", &last)
@@ -129,6 +130,12 @@ func (o options) everything(ctx context.Context, b builder, idp *provider, r *re
 	if o.crowd > 0 {
 		fmt.Fprintln(out, o.crowd, "OAuth callbacks at once")
 		if r.Crowds, err = crowds(ctx, b, idp, o.crowd, min(o.plan.rounds, 3)); err != nil {
+			return err
+		}
+	}
+	if o.trips > 0 {
+		fmt.Fprintln(out, "round trips to the database")
+		if r.Trips, err = countTrips(ctx, b, idp, o.trips, o.delay); err != nil {
 			return err
 		}
 	}

@@ -29,12 +29,13 @@ type cell struct {
 }
 
 // takesPart tells whether a variant is measured. All are, at session checks; the rest is for the two on
-// workerd, and at the middle number of connections for everybody. An instance per request has no store.
+// workerd, and at the middle number of connections for everybody. An instance per request has no store, and
+// on a Durable Object nothing else is measured.
 func (p plan) takesPart(variant string, w work, conns int) bool {
 	switch {
 	case variant == ours || variant == authcore:
 		return true
-	case variant == perRequest && w.database:
+	case variant == perRequest && w.database, variant == onObject && !w.database:
 		return false
 	}
 	return w.name == "session-jwt" || conns == p.conns[(len(p.conns)-1)/2]
@@ -54,7 +55,7 @@ func (p plan) measure(ctx context.Context, b builder, idp *provider, done func([
 			continue
 		}
 		for _, variant := range p.variants {
-			if database && variant == perRequest {
+			if database && variant == perRequest || !database && variant == onObject {
 				continue
 			}
 			s, err := b.start(ctx, variant, settings(idp.url, database))
@@ -62,6 +63,11 @@ func (p plan) measure(ctx context.Context, b builder, idp *provider, done func([
 				return nil, err
 			}
 			running, at[database] = append(running, s), append(at[database], s)
+			if database {
+				if err := signUp(s.addr); err != nil {
+					return nil, s.wrap(err)
+				}
+			}
 		}
 	}
 	for _, w := range p.works {

@@ -5,9 +5,10 @@
 //   texts     text bindings
 // Requests go to the worker's own socket, not through miniflare. Prints, as JSON, where that is
 // and the process of workerd; ends with standard input.
-import { Miniflare } from "miniflare"
 import { readdirSync, readFileSync } from "node:fs"
+import { createRequire } from "node:module"
 
+const { Miniflare } = createRequire(new URL("../worker/package.json", import.meta.url))("miniflare")
 const dir = process.argv[2], { entry, database, texts } = JSON.parse(process.argv[3])
 const types = { mjs: "ESModule", js: "ESModule", wasm: "CompiledWasm" }
 const others = readdirSync(dir).filter((name) => name !== entry && types[name.split(".").at(-1)])

@@ -18,6 +18,8 @@ type options struct {
 	plan   plan
 	starts int           // cold starts of each; 0: none
 	crowd  int           // callbacks at once; 0: none
+	trips  int           // requests of each kind whose round trips are counted; 0: none
+	delay  time.Duration // of each round trip, while they are counted
 	soak   time.Duration // 0: no soak, but all the rest
 	write  string        // the folder for the results; empty: only print them
 	readme string        // the file with the headlines; empty: none
@@ -31,14 +33,16 @@ func parse(args []string, usage io.Writer) (options, error) {
 	}
 	flags := flag.NewFlagSet("bench", flag.ContinueOnError)
 	flags.SetOutput(usage)
-	part := flags.String("only", "", "only one `part`: load, starts or crowd")
+	part := flags.String("only", "", "only one `part`: load, starts, crowd or trips")
 	chosen := flags.String("work", "", "only these `works`, of "+strings.Join(names, ","))
 	variant := flags.String("variants", "", "only these `variants`, of "+strings.Join(variants, ","))
 	conns := flags.String("conns", "1,16,256", "numbers of connections, ascending")
 	flags.IntVar(&o.plan.rounds, "rounds", 5, "rounds of each variant")
 	flags.DurationVar(&o.plan.time, "time", 1200*time.Millisecond, "length of a round")
+	flags.DurationVar(&o.plan.warm, "warm", 3*time.Second, "longest time to warm each variant up; more is needed beside other work")
 	flags.IntVar(&o.starts, "starts", 9, "cold starts of each")
 	flags.IntVar(&o.crowd, "crowd", 1000, "OAuth callbacks at once")
+	flags.IntVar(&o.trips, "trips", 5, "requests of each kind whose round trips to the database are counted")
 	flags.DurationVar(&o.soak, "soak", 0, "instead of all this: session checks for so long, at 70 % of the rate at which answers begin to be slow")
 	flags.StringVar(&o.write, "write", "", "`folder` to write the results to")
 	flags.StringVar(&o.readme, "readme", "", "`file` to write the headlines to, between <!-- bench --> and <!-- /bench -->")
@@ -46,16 +50,17 @@ func parse(args []string, usage io.Writer) (options, error) {
 	if err := flags.Parse(args); err != nil {
 		return o, flag.ErrHelp // flags has said what is wrong
 	}
-	o.plan.warm = 3 * time.Second
+	o.delay = 150 * time.Millisecond
 	o.plan.variants, o.plan.works = variants, works
 	if *chosen != "" || *variant != "" {
 		*part = "load"
 	}
 	if *short {
 		*conns, o.plan.rounds, o.plan.time, o.plan.warm, o.starts, o.crowd = "1,4", 1, 50*time.Millisecond, 50*time.Millisecond, 1, 50
+		o.trips, o.delay = 1, 10*time.Millisecond
 	}
 	var err error
-	if !slices.Contains([]string{"", "load", "starts", "crowd"}, *part) {
+	if !slices.Contains([]string{"", "load", "starts", "crowd", "trips"}, *part) {
 		err = fmt.Errorf("bench: there is no part %q", *part)
 	}
 	if *part != "" && o.write != "" {
@@ -69,6 +74,9 @@ func parse(args []string, usage io.Writer) (options, error) {
 	}
 	if *part != "" && *part != "crowd" {
 		o.crowd = 0
+	}
+	if *part != "" && *part != "trips" {
+		o.trips = 0
 	}
 	if *variant != "" && err == nil {
 		o.plan.variants, err = choose(*variant, variants, func(name string) string { return name })

@@ -83,7 +83,8 @@ func (p *provider) me(w http.ResponseWriter, r *http.Request) {
 
 func (p *provider) discovery(w http.ResponseWriter, _ *http.Request) {
 	writeJSON(w, map[string]any{
-		"issuer": p.url, "authorization_endpoint": p.url + "/auth", "token_endpoint": p.url + "/token", "jwks_uri": p.url + "/jwks",
+		"issuer": p.url, "authorization_endpoint": p.url + "/auth", "token_endpoint": p.url + "/token",
+		"userinfo_endpoint": p.url + "/me", "jwks_uri": p.url + "/jwks",
 		"id_token_signing_alg_values_supported": []string{"RS256"}, "response_types_supported": []string{"code"},
 		"subject_types_supported": []string{"public"}, "code_challenge_methods_supported": []string{"S256"},
 	})

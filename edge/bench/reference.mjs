@@ -11,13 +11,18 @@ import { D1Adapter, up } from "@auth/d1-adapter"
 let config
 
 export default {
-  async fetch(request, env) {
-    if (new URL(request.url).pathname === "/tables") {
-      await up(env.AUTH_DO)
-      return new Response("ok")
-    }
+  fetch(request, env) {
+    if (request.url.endsWith("/tables")) return makeTables(env.AUTH_DO)
     return Auth(request, (config ??= configure(env)))
   },
+}
+
+// up begins to make the tables, and waits for none.
+async function makeTables(db) {
+  const made = []
+  await up({ prepare: (text) => ({ run: () => made[made.push(db.prepare(text).run()) - 1] }) })
+  await Promise.all(made)
+  return new Response("ok")
 }
 
 function configure(env) {

@@ -23,6 +23,7 @@ type result struct {
 	Cells   []cell  `json:"cells"`
 	Starts  []start `json:"starts"`
 	Crowds  []crowd `json:"crowds"`
+	Trips   []trips `json:"trips,omitempty"`
 	Soak    *soak   `json:"soak,omitempty"`
 }
 

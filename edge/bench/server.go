@@ -28,6 +28,8 @@ type server struct {
 	log     *tail
 	started time.Time
 	scratch string // a folder that ends with it
+	pid     int    // of the process that serves; 0: unknown
+	end     func() // ends the process; nil: it is killed
 }
 
 // settings are those of the conformance app, for one strategy.
@@ -51,6 +53,9 @@ func (b builder) start(ctx context.Context, variant string, env map[string]strin
 	case natively:
 		return b.startProgram(ctx, variant, env, "conformance")
 	}
+	if env["CONF_ADAPTER"] != "" {
+		return b.startMiniflare(ctx, variant, "worker.mjs", env)
+	}
 	return b.startWorkerd(ctx, variant, "worker.mjs", env)
 }
 
@@ -60,7 +65,7 @@ func (b builder) startProgram(ctx context.Context, variant string, env map[strin
 	if err != nil {
 		return nil, err
 	}
-	dir := filepath.Join(b.dir, variant)
+	dir := b.folder(variant)
 	s := &server{variant: variant, addr: addr, cmd: exec.CommandContext(ctx, filepath.Join(dir, program), args...), log: &tail{}}
 	s.cmd.Dir, s.cmd.Stderr = dir, s.log
 	s.cmd.Env = []string{"ADDR=" + addr}
@@ -74,6 +79,7 @@ func (b builder) startProgram(ctx context.Context, variant string, env map[strin
 	if err := s.cmd.Start(); err != nil {
 		return nil, err
 	}
+	s.pid = s.cmd.Process.Pid
 	if said, err := bufio.NewReader(stdout).ReadString('\n'); err != nil || !strings.HasPrefix(said, "listening on ") {
 		s.stop()
 		return nil, fmt.Errorf("bench: %s does not listen: %q\n%s", variant, said, s.log)
@@ -83,10 +89,10 @@ func (b builder) startProgram(ctx context.Context, variant string, env map[strin
 }
 
 // startWorkerd starts workerd with the modules in a variant's folder, configured as edge/worker/serve.mjs
-// does, but in binary form, as platforms configure it: to parse a text with a module in it takes long. With an adapter AUTH_DO is the class AuthStore and AUTH_KV the namespace of kv.mjs on top of it; without one
-// neither is there, and nothing but the worker itself has to start.
+// does, but in binary form, as platforms configure it: to parse a text with a module in it takes long. There
+// is no database, and nothing but the worker itself has to start.
 func (b builder) startWorkerd(ctx context.Context, variant, entry string, env map[string]string) (*server, error) {
-	dir := filepath.Join(b.dir, variant)
+	dir := b.folder(variant)
 	files, err := os.ReadDir(dir)
 	if err != nil {
 		return nil, err
@@ -95,7 +101,7 @@ func (b builder) startWorkerd(ctx context.Context, variant, entry string, env ma
 	for _, file := range files {
 		name := file.Name()
 		isModule := slices.Contains([]string{".js", ".mjs", ".wasm"}, filepath.Ext(name))
-		if isModule && name != entry && name != withMemory {
+		if isModule && name != entry && name != withMemory && name != counting {
 			modules = append(modules, name)
 		}
 	}
@@ -114,18 +120,8 @@ func (b builder) startWorkerd(ctx context.Context, variant, entry string, env ma
 	if err != nil {
 		return nil, err
 	}
-	services, objects := "", ""
-	if env["CONF_ADAPTER"] == "kv" {
-		kv, err := os.ReadFile(filepath.Join(b.root, "edge", "worker", "kv.mjs"))
-		if err != nil {
-			return nil, err
-		}
-		services = fmt.Sprintf(storeServices, kv, scratch)
-		objects = storeObjects
-		bindings = append(bindings, `(name = "AUTH_DO", durableObjectNamespace = (className = "AuthStore"))`, `(name = "AUTH_KV", kvNamespace = "kv")`)
-	}
 	config := filepath.Join(dir, filepath.Base(scratch)+".capnp") // beside what it embeds
-	text := fmt.Sprintf(workerdConfig, services, strings.Join(modules, ", "), strings.Join(bindings, ", "), objects)
+	text := fmt.Sprintf(workerdConfig, strings.Join(modules, ", "), strings.Join(bindings, ", "))
 	if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
 		return nil, err
 	}
@@ -153,6 +149,7 @@ func (b builder) startWorkerd(ctx context.Context, variant, entry string, env ma
 	if err != nil {
 		return nil, err
 	}
+	s.pid = s.cmd.Process.Pid
 	for lines := bufio.NewScanner(control); lines.Scan(); {
 		var event struct {
 			Event string
@@ -167,35 +164,84 @@ func (b builder) startWorkerd(ctx context.Context, variant, entry string, env ma
 	return nil, fmt.Errorf("bench: workerd does not serve %s:\n%s", variant, s.log)
 }
 
+// startMiniflare starts a variant with a database, which miniflare.mjs tells about.
+func (b builder) startMiniflare(ctx context.Context, variant, entry string, env map[string]string) (*server, error) {
+	database := "d1"
+	if variant == onObject {
+		database = "object"
+	}
+	options, err := json.Marshal(map[string]any{"entry": entry, "database": database, "texts": env})
+	if err != nil {
+		return nil, err
+	}
+	script := filepath.Join(b.root, "edge", "bench", "miniflare.mjs")
+	s := &server{variant: variant, cmd: exec.CommandContext(ctx, "node", script, b.folder(variant), string(options)), log: &tail{}}
+	s.cmd.Stderr = s.log
+	stdin, err := s.cmd.StdinPipe()
+	if err != nil {
+		return nil, err
+	}
+	stdout, err := s.cmd.StdoutPipe()
+	if err != nil {
+		return nil, err
+	}
+	s.end = func() { stdin.Close() } // then it ends workerd, its child
+	s.cmd.Cancel = stdin.Close
+	if err := s.cmd.Start(); err != nil {
+		return nil, err
+	}
+	lines := bufio.NewReader(stdout)
+	said, err := lines.ReadBytes('\n')
+	var at struct {
+		Addr string
+		PID  int
+	}
+	if err := firstError(err, json.Unmarshal(said, &at)); err != nil {
+		s.stop()
+		return nil, fmt.Errorf("bench: miniflare does not serve %s: %q: %w\n%s", variant, said, err, s.log)
+	}
+	go io.Copy(s.log, lines)
+	s.addr, s.pid = at.Addr, at.PID
+	if variant == authcore {
+		if err := makeTables(s.addr); err != nil {
+			s.stop()
+			return nil, s.wrap(err)
+		}
+	}
+	return s, nil
+}
+
+// makeTables makes the tables of @auth/core's adapter. Ours makes its table itself.
+func makeTables(addr string) error {
+	c, err := dial(addr)
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	return c.do(&exchange{request: fmt.Appendf(nil, "GET /tables HTTP/1.1\r\nHost: %s\r\n\r\n", addr), status: 200, body: "ok"})
+}
+
 const workerdConfig = `using Workerd = import "/workerd/workerd.capnp";
 const config :Workerd.Config = (
   services = [
     (name = "main", worker = .main),
-    (name = "internet", network = (allow = ["public", "private"])),%s
+    (name = "internet", network = (allow = ["public", "private"])),
   ],
   sockets = [(name = "http", address = "127.0.0.1:0", http = (), service = "main")],
 );
 const main :Workerd.Worker = (
   modules = [%s],
   compatibilityDate = "2026-04-01",
-  bindings = [%s],%s
+  bindings = [%s],
 );
 `
 
-const storeServices = `
-    (name = "kv", worker = (
-      modules = [(name = "kv.mjs", esModule = %q)],
-      compatibilityDate = "2026-04-01",
-      bindings = [(name = "RECORDS", durableObjectNamespace = (className = "AuthStore", serviceName = "main"))],
-    )),
-    (name = "disk", disk = (path = %q, writable = true)),`
-
-const storeObjects = `
-  durableObjectNamespaces = [(className = "AuthStore", uniqueKey = "AuthStore", enableSql = true)],
-  durableObjectStorage = (localDisk = "disk"),`
-
 func (s *server) stop() {
-	s.cmd.Process.Kill()
+	if s.end == nil {
+		s.cmd.Process.Kill()
+	} else {
+		s.end()
+	}
 	s.cmd.Wait()
 	if s.scratch != "" {
 		os.RemoveAll(s.scratch)
@@ -204,7 +250,7 @@ func (s *server) stop() {
 
 // rss is the memory of the process, in bytes; 0 where there is no /proc.
 func (s *server) rss() int64 {
-	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", s.cmd.Process.Pid))
+	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", s.pid))
 	if err != nil {
 		return 0
 	}
@@ -220,7 +266,7 @@ func (s *server) rss() int64 {
 // cpu is the processor time that the process has used so far; 0 where there is no /proc. Unlike
 // the time on the clock it is about the same on a machine that does other things as well.
 func (s *server) cpu() time.Duration {
-	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", s.cmd.Process.Pid))
+	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", s.pid))
 	if err != nil {
 		return 0
 	}

@@ -65,6 +65,7 @@ func (r result) markdown() string {
 	b.WriteString(howRead)
 	r.writeHeadlines(&b)
 	r.writeWorks(&b)
+	r.writeTrips(&b)
 	r.writeStarts(&b)
 	r.writeCrowds(&b)
 	r.writeSoak(&b)
@@ -76,8 +77,6 @@ Every answer is checked. A number is the median of the rounds, with the least an
 taken round by round first. CPU is what the server's process used for each answer, on all cores. [Where the time of a
 session check goes](SESSION.md) is told apart.
 
-- On workerd, with a database, sessions of both are in the same key-value namespace, on a Durable Object, and a check is one
-  read. The native program and the module under wazero have their stores in memory.
 - An instance per request is github.com/syumai/workers on workerd, with the same handler. The usual Go worker is the same
   with a login of go-oidc, oauth2, gorilla/sessions and html/template ([usual](usual/main.go)), and in a second figure
   passkeys of go-webauthn: hold that against our reference worker, which has them, the catalogue and mail.
@@ -120,6 +119,9 @@ func (r result) headlines() []string {
 		out = append(out, fmt.Sprintf("The same natively: %s a second, %s × that under wazero, uninterruptible.",
 			perSecond(over(native.Rounds, rate).median), ranged(ratio(native.Rounds, wazero.Rounds, rate), factor)))
 	}
+	if line := r.signIns(n); line != "" {
+		out = append(out, line)
+	}
 	if own, other := r.crowd(ours), r.crowd(authcore); own != nil && other != nil {
 		out = append(out, fmt.Sprintf("%s OAuth callbacks at once, with a provider that takes 300 ms for each of its two answers: all right, p99 %s ms, %s × `@auth/core`'s; %s of wasm memory.",
 			whole(own.Size), digits(over(own.Rounds, p99).median), ranged(ratio(own.Rounds, other.Rounds, p99), factor), megabytes(own.Memory)))
@@ -131,6 +133,25 @@ func (r result) headlines() []string {
 			digits(own), factor(own/core), factor(own/other)))
 	}
 	return out
+}
+
+// signIns says what a database adds up to.
+func (r result) signIns(conns int) string {
+	var parts []string
+	for _, w := range works {
+		own, other := r.find(w.name, conns, ours), r.find(w.name, conns, authcore)
+		ownTrips, otherTrips := r.tripsOf(w.name, ours), r.tripsOf(w.name, authcore)
+		if own == nil || other == nil || ownTrips == nil || otherTrips == nil {
+			continue
+		}
+		title, _, _ := strings.Cut(w.title, ", database")
+		parts = append(parts, fmt.Sprintf("%s %d and %d, %s × the throughput, %s × the CPU time", title, ownTrips.Sequence, otherTrips.Sequence,
+			ranged(ratio(own.Rounds, other.Rounds, rate), factor), ranged(ratio(own.Rounds, other.Rounds, cpu), factor)))
+	}
+	if parts == nil {
+		return ""
+	}
+	return "Waits for a D1 database, one after the other, ours and `@auth/core`'s: " + strings.Join(parts, "; ") + "."
 }
 
 // extremes says where ours compares worst and best, so that no choice of headlines hides it.

@@ -3,6 +3,7 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -11,6 +12,7 @@ import (
 	"net/url"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -25,7 +27,9 @@ type work struct {
 
 var works = []work{
 	{name: "session-jwt", title: "GET session, jwt", prepare: session},
-	{name: "session-database", title: "GET session, database", database: true, prepare: session},
+	{name: "session-database", title: "GET session, database", database: true, prepare: sessionOfOne},
+	{name: "first", title: "First sign-in, database", database: true, prepare: firstSignIn},
+	{name: "returning", title: "Returning person, database", database: true, prepare: returning},
 	{name: "csrf", title: "GET csrf", prepare: func(b *browser) (exchange, error) {
 		return exchange{request: b.request("GET", "/auth/csrf", ""), status: 200, head: []string{"authjs.csrf-token="}, body: `{"csrfToken":"`}, nil
 	}},
@@ -40,12 +44,84 @@ var works = []work{
 
 // session is a check of a session, with all cookies that the browser has after a sign-in.
 func session(b *browser) (exchange, error) {
-	if err := b.signIn(); err != nil {
+	target, err := b.begin("hub")
+	if err != nil {
+		return exchange{}, err
+	}
+	return b.check(target, "ada")
+}
+
+// check signs in with the answer of a provider and checks the session.
+func (b *browser) check(target, name string) (exchange, error) {
+	if err := b.signIn(target); err != nil {
 		return exchange{}, err
 	}
 	// Both rewrite the cookie each time.
 	return exchange{request: b.request("GET", "/auth/session", ""), status: 200,
-		head: []string{"authjs.session-token="}, body: `"email":"ada@example.com"`}, nil
+		head: []string{"authjs.session-token="}, body: fmt.Sprintf(`"email":"%s@example.com"`, name)}, nil
+}
+
+// people is how many have signed up when sign-ins with a database are measured. They are numbered from 0;
+// those who are new then, from newcomers on.
+const people = 1000
+
+var newcomers, comebacks atomic.Int64
+
+// sessionOfOne is a session check of one of the people.
+func sessionOfOne(b *browser) (exchange, error) {
+	target, err := b.begin("idp")
+	if err != nil {
+		return exchange{}, err
+	}
+	name := fmt.Sprint(comebacks.Add(1) % people)
+	return b.check(target+"."+name, name)
+}
+
+// firstSignIn is the sign-in of somebody new each time.
+func firstSignIn(b *browser) (exchange, error) {
+	return openIDCallback(b, func() int64 { return people + newcomers.Add(1) })
+}
+
+// returning is that of one of the people each time.
+func returning(b *browser) (exchange, error) {
+	return openIDCallback(b, func() int64 { return comebacks.Add(1) % people })
+}
+
+func openIDCallback(b *browser, person func() int64) (exchange, error) {
+	target, err := b.begin("idp")
+	if err != nil {
+		return exchange{}, err
+	}
+	const mark = ".WHO"
+	before, after, _ := bytes.Cut(b.request("GET", target+mark, ""), []byte(mark))
+	return exchange{next: func() []byte { return fmt.Appendf(nil, "%s.%d%s", before, person(), after) },
+		status: 302, head: []string{"authjs.session-token="}}, nil
+}
+
+// signUp signs up the people at a server with a database.
+func signUp(addr string) error {
+	var person atomic.Int64
+	person.Store(-1)
+	const n = 16
+	exchanges, err := work{prepare: func(b *browser) (exchange, error) {
+		return openIDCallback(b, func() int64 { return person.Add(1) % people })
+	}}.prepareAll(addr, n)
+	if err != nil {
+		return err
+	}
+	conns, err := dialAll(addr, n)
+	if err != nil {
+		return err
+	}
+	defer closeAll(conns)
+	return each(conns, func(i int, c *conn) error {
+		for turn := i; turn < people; turn += n {
+			if err := c.do(&exchanges[i]); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
 }
 
 func signin(b *browser) (exchange, error) {
@@ -59,7 +135,7 @@ func signin(b *browser) (exchange, error) {
 
 // callback is the answer of the provider to a sign-in that was begun beforehand.
 func callback(b *browser) (exchange, error) {
-	target, err := b.begin()
+	target, err := b.begin("hub")
 	if err != nil {
 		return exchange{}, err
 	}
@@ -133,13 +209,14 @@ func (b *browser) form() (url.Values, error) {
 	return url.Values{"csrfToken": {answer.CSRFToken}, "callbackUrl": {b.site.String() + "/"}}, nil
 }
 
-// begin begins a sign-in at the provider and gives the path that it sends the browser back to.
-func (b *browser) begin() (string, error) {
+// begin begins a sign-in at a provider and gives the path that it sends the browser back to. It ends with
+// the code.
+func (b *browser) begin(provider string) (string, error) {
 	form, err := b.form()
 	if err != nil {
 		return "", err
 	}
-	resp, err := b.client.PostForm(b.site.String()+"/auth/signin/hub", form)
+	resp, err := b.client.PostForm(b.site.String()+"/auth/signin/"+provider, form)
 	if err != nil {
 		return "", err
 	}
@@ -149,15 +226,15 @@ func (b *browser) begin() (string, error) {
 		return "", fmt.Errorf("POST signin answered %s: %w", resp.Status, err)
 	}
 	asked := to.Query()
-	back := url.Values{"code": {asked.Get("code_challenge")}, "state": {asked.Get("state")}}
-	return "/auth/callback/hub?" + back.Encode(), nil
+	back := "?"
+	if asked.Has("state") {
+		back += url.Values{"state": asked["state"]}.Encode() + "&"
+	}
+	return "/auth/callback/" + provider + back + "code=" + url.QueryEscape(asked.Get("code_challenge")), nil
 }
 
-func (b *browser) signIn() error {
-	target, err := b.begin()
-	if err != nil {
-		return err
-	}
+// signIn follows a provider back to the site.
+func (b *browser) signIn(target string) error {
 	resp, err := b.client.Get(b.site.String() + target)
 	if err != nil {
 		return err
