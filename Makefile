@@ -36,7 +36,7 @@ run: ## serve a demo on http://localhost:8787, as a wasip1 module under wazero
 worker: ## build the deployable worker in build/worker
 	@mkdir -p build/worker
 	$(GO_JS) -o build/worker/app.wasm ./edge/worker
-	@cp edge/worker/worker.mjs edge/worker/program.mjs edge/worker/calls.mjs edge/worker/store.mjs "$(WASM_EXEC)" build/worker/
+	@cp edge/worker/worker.mjs edge/worker/program.mjs edge/worker/calls.mjs edge/worker/store.mjs edge/worker/records.mjs "$(WASM_EXEC)" build/worker/
 
 deploy: $(TOOLS) ## build the worker and deploy it to Cloudflare; says what is missing for that
 	@if $(WRANGLER) whoami --json 2>/dev/null | grep -q '"loggedIn": *false'; then \
@@ -90,7 +90,7 @@ bin/conformance-wazero:
 bin/conformance-workerd: $(TOOLS)
 	@mkdir -p bin/workerd
 	$(GO_JS) -o bin/workerd/app.wasm ./wasmtest/conformance
-	@cp edge/worker/worker.mjs edge/worker/program.mjs edge/worker/calls.mjs edge/worker/store.mjs "$(WASM_EXEC)" bin/workerd/
+	@cp edge/worker/worker.mjs edge/worker/program.mjs edge/worker/calls.mjs edge/worker/store.mjs edge/worker/records.mjs "$(WASM_EXEC)" bin/workerd/
 	@printf '#!/bin/sh\nhere=$$(cd "$$(dirname "$$0")" && pwd)\nexec node "$$here/../edge/worker/serve.mjs" "$$here/workerd"\n' > $@
 	@chmod +x $@
 

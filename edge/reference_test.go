@@ -93,10 +93,10 @@ func testReferenceWorker(t *testing.T, bound []string) {
 
 func TestReferenceWorkerNamesMissingBindings(t *testing.T) {
 	t.Parallel()
-	w := miniflare(t, reference, t.TempDir(), []string{"AUTH_KV"}, map[string]string{
+	w := startWorkerd(t, workerdPath(t), build(t, reference), setup{modules: product(), kv: "kv.mjs", unbound: true, texts: map[string]string{
 		"AUTH_SECRET": strings.Repeat("not-a-secret-", 3), "AUTH_TRUST_HOST": "true", "AUTH_SESSION_STRATEGY": "database",
 		"AUTH_PROVIDERS": "idp", "AUTH_IDP_ISSUER": "http://127.0.0.1:9", "AUTH_IDP_ID": "demo", "AUTH_IDP_SECRET": "demo-secret",
-	})
+	}})
 	if status, body := w.get("/auth/signin"); status != 500 || strings.Contains(body, "AUTH_") {
 		t.Errorf("the page is %d %s", status, body)
 	}

@@ -224,18 +224,46 @@ func TestBookmarks(t *testing.T) {
 	t.Parallel()
 	w := miniflare(t, "app", t.TempDir(), all, nil)
 	w.store("put", "k", "value", "v")
-	for _, seconds := range []string{"", "-60"} {
-		if got := w.store("bookmark", "", "seconds", seconds); got.Err != "" || got.Value == "" {
-			t.Errorf("a bookmark is %+v", got)
-		}
+	if got := w.store("bookmark", ""); got.Err != "" || got.Value == "" {
+		t.Errorf("a bookmark is %+v", got)
 	}
-	for name, op := range map[string]string{"AUTH_DO": "restore", "AUTH_DB": "bookmark"} {
-		got := w.store(op, "", "name", name, "value", "bookmark")
-		if got.Err != "edge: Store "+name+": edge: this platform keeps no earlier state of a store: unsupported operation" || !got.IsUnsupported {
-			t.Errorf("%s of %s: got %+v", op, name, got)
+	for _, c := range [][]string{{"AUTH_DO", "bookmark"}, {"AUTH_DO", "restore"}, {"AUTH_DB", "bookmark"}, {"AUTH_DB", "restore"}} {
+		got := w.store(c[1], "", "name", c[0], "value", "bookmark", "seconds", "-60")
+		if got.Err != "edge: Store "+c[0]+": edge: this platform keeps no earlier state of a store: unsupported operation" || !got.IsUnsupported {
+			t.Errorf("%s of %s: got %+v", c[1], c[0], got)
 		}
 	}
 	same(t, "the record", w.store("get", "k"), stored{Value: "v", OK: true})
+}
+
+// TestNoStatementReadsTheRecordsOfOthers has an object with 400,000 records: rows are time, and billed.
+func TestNoStatementReadsTheRecordsOfOthers(t *testing.T) {
+	t.Parallel()
+	w := startWorkerd(t, workerdPath(t), build(t, "app"), setup{modules: []string{"rows.mjs", "store.mjs", "records.mjs"}})
+	var inserts [2]int // microseconds
+	for i, records := range []int{1000, 400_000} {
+		if n := getJSON[int](w, fmt.Sprint("/fill?to=", records)); n < records {
+			t.Fatalf("there are %d records", n)
+		}
+		inserts[i] = getJSON[int](w, "/insert")
+	}
+	t.Logf("an insert takes %d \u00b5s with 1,000 records and %d \u00b5s with 400,000", inserts[0], inserts[1])
+	type rows struct{ Read, Written int }
+	most := map[string]int{"a page": 200}
+	counted := getJSON[map[string]rows](w, "/count")
+	if len(counted) != 8 {
+		t.Errorf("%d operations were counted", len(counted))
+	}
+	for operation, n := range counted {
+		t.Logf("%s: %d rows read, %d written", operation, n.Read, n.Written)
+		if n.Read > max(20, most[operation]) {
+			t.Errorf("%s reads %d rows", operation, n.Read)
+		}
+	}
+	// Of 1,500 records that have ended an alarm removes 1,000, each read where it is found, and deleted with its index.
+	if n := getJSON[rows](w, "/alarm"); n.Written < 1000 || n.Written > 3000 || n.Read > 4*1000+20 {
+		t.Errorf("an alarm reads %d rows and writes %d", n.Read, n.Written)
+	}
 }
 
 var takeRounds = flag.Int("takes", 20, "rounds of `n` in which 1,000 requests take one record")

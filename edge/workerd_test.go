@@ -152,7 +152,8 @@ const objects = `
 
 // A setup says what a worker is made of: files in one folder, the first of which is its entry.
 type setup struct {
-	modules []string          // store.mjs among them: the class AuthStore is bound as AUTH_DO
+	modules []string // store.mjs among them: the class AuthStore is bound as AUTH_DO, unless it is unbound
+	unbound bool
 	texts   map[string]string // text bindings
 	kv      string            // a module that serves as a KV namespace, bound as AUTH_KV; empty: none
 }
@@ -178,7 +179,7 @@ func startWorkerd(t testing.TB, workerd, dir string, s setup) *worker {
 	for name, value := range s.texts {
 		bindings += fmt.Sprintf("(name = %q, text = %q), ", name, value)
 	}
-	if slices.Contains(s.modules, "store.mjs") {
+	if slices.Contains(s.modules, "store.mjs") && !s.unbound {
 		storage = objects
 		bindings += `(name = "AUTH_DO", durableObjectNamespace = (className = "AuthStore")), `
 	}

@@ -34,7 +34,7 @@ fs.mkdirSync(worker, { recursive: true })
 const flags = ["-tags", "nethttpomithttp2", "-ldflags=-s -w", "-trimpath"]
 sh(here, { GOOS: "js", GOARCH: "wasm" }, "go", "build", ...flags, "-o", path.join(worker, "app.wasm"), `./${program}`)
 const goroot = execFileSync("go", ["env", "GOROOT"], { encoding: "utf8" }).trim()
-for (const file of [...["worker.mjs", "program.mjs", "calls.mjs", "store.mjs"].map((name) => path.join(tools, name)), path.join(goroot, "lib/wasm/wasm_exec.js")])
+for (const file of [...["worker.mjs", "program.mjs", "calls.mjs", "store.mjs", "records.mjs"].map((name) => path.join(tools, name)), path.join(goroot, "lib/wasm/wasm_exec.js")])
   fs.copyFileSync(file, path.join(worker, path.basename(file)))
 if (mode === "start" && !isWorker) sh(app, appSettings, "npm", "run", "build")
 

@@ -22,6 +22,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/edgeauth/edgeauth/kvadapter/kv"
 	"github.com/edgeauth/edgeauth/wasmtest"
 )
 
@@ -98,7 +99,7 @@ func (w *world) open(t testing.TB, target string, s setup) *site {
 		out := &http.Transport{MaxIdleConnsPerHost: 1000}
 		t.Cleanup(out.CloseIdleConnections)
 		s.wasm.Transport, s.wasm.Env, s.wasm.Log = out, env, site.log
-		s.wasm.Store = func(string, bool) wasmtest.Store { return store{w} }
+		s.wasm.Store = func(string) kv.Store { return store{w} }
 		server := httptest.NewServer(wasmtest.New(t, program, s.wasm))
 		t.Cleanup(server.Close)
 		site.url = server.URL
@@ -183,6 +184,7 @@ func (s *site) serve(env map[string]string, isGuarded bool) {
 		"worker.mjs":   filepath.Join(worker, "worker.mjs"),
 		"program.mjs":  filepath.Join(worker, "program.mjs"),
 		"calls.mjs":    filepath.Join(worker, "calls.mjs"),
+		"records.mjs":  filepath.Join(worker, "records.mjs"),
 		"store.mjs":    "testdata/store.mjs",
 	}
 	if isGuarded {

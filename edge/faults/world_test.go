@@ -19,6 +19,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/edgeauth/edgeauth/edge/abi"
+	"github.com/edgeauth/edgeauth/kvadapter/kv"
 	"github.com/edgeauth/edgeauth/kvadapter/memory"
 	"github.com/go-jose/go-jose/v4"
 )
@@ -135,107 +137,54 @@ func (w *world) serveProvider(rw http.ResponseWriter, r *http.Request) {
 	_ = json.NewEncoder(rw).Encode(answer)
 }
 
-// serveRecords is the other side of testdata/store.mjs.
+// serveRecords is the other side of testdata/store.mjs: the messages of a worker to its object.
 func (w *world) serveRecords(rw http.ResponseWriter, r *http.Request) {
-	query, operation := r.URL.Query(), strings.TrimPrefix(r.URL.Path, "/")
-	body, err := io.ReadAll(r.Body)
+	message, err := io.ReadAll(r.Body)
 	if err != nil {
 		return
 	}
-	var expires time.Time
-	if ms, err := strconv.ParseInt(query.Get("expires"), 10, 64); err == nil {
-		expires = time.UnixMilli(ms)
-	}
-	key, old := query.Get("key"), 0
-	if operation == "swap" {
-		if old, err = strconv.Atoi(query.Get("old")); err != nil || old > len(body) {
-			http.Error(rw, "old", http.StatusBadRequest)
-			return
-		}
-	}
 	s, ctx := store{w}, context.WithoutCancel(r.Context())
-	var value []byte
-	ok := true
-	switch operation {
-	case "get":
-		value, ok, err = s.Get(ctx, key)
-	case "put":
-		err = s.Put(ctx, key, body, expires)
-	case "delete":
-		err = s.Delete(ctx, key)
-	case "insert":
-		ok, err = s.Insert(ctx, key, body, expires)
-	case "take":
-		value, ok, err = s.Take(ctx, key)
-	case "swap":
-		ok, err = s.Swap(ctx, key, body[:old], body[old:], expires)
-	case "list":
-		var keys []string
-		keys, _, err = s.List(ctx, query.Get("prefix"), query.Get("cursor"))
-		value, _ = json.Marshal(keys)
+	var answer interface{ Append([]byte) []byte }
+	switch r.URL.Path {
+	case "/get":
+		var get abi.Get
+		var entries []kv.Entry
+		if err = get.Decode(message); err == nil {
+			entries, err = s.Get(ctx, get.Keys...)
+		}
+		answer = &abi.Entries{Entries: entries}
+	case "/commit":
+		var commit abi.Commit
+		var ok bool
+		if err = commit.Decode(message); err == nil {
+			ok, err = s.Commit(ctx, commit.Checks, commit.Writes)
+		}
+		answer = &abi.Done{OK: ok}
 	default:
-		err = fmt.Errorf("no operation %s", operation)
+		err = fmt.Errorf("no operation %s", r.URL.Path)
 	}
-	switch {
-	case err != nil:
+	if err != nil {
 		http.Error(rw, err.Error(), http.StatusServiceUnavailable)
-	case !ok:
-		rw.WriteHeader(http.StatusNotFound)
-	default:
-		_, _ = rw.Write(value)
+		return
 	}
+	_, _ = rw.Write(answer.Append(nil))
 }
 
 // A store is the world's records as a site reaches them.
 type store struct{ w *world }
 
-func (s store) Get(ctx context.Context, key string) ([]byte, bool, error) {
-	if err := s.w.take(ctx, "get "+key); err != nil {
-		return nil, false, err
+func (s store) Get(ctx context.Context, keys ...string) ([]kv.Entry, error) {
+	if err := s.w.take(ctx, "get "+keys[0]); err != nil {
+		return nil, err
 	}
-	return s.w.records.Get(ctx, key)
+	return s.w.records.Get(ctx, keys...)
 }
 
-func (s store) Put(ctx context.Context, key string, value []byte, expires time.Time) error {
-	if err := s.w.take(ctx, "put "+key); err != nil {
-		return err
-	}
-	return s.w.records.Put(ctx, key, value, expires)
-}
-
-func (s store) Delete(ctx context.Context, key string) error {
-	if err := s.w.take(ctx, "delete "+key); err != nil {
-		return err
-	}
-	return s.w.records.Delete(ctx, key)
-}
-
-func (s store) List(ctx context.Context, prefix, cursor string) ([]string, string, error) {
-	if err := s.w.take(ctx, "list "+prefix); err != nil {
-		return nil, "", err
-	}
-	return s.w.records.List(ctx, prefix, cursor)
-}
-
-func (s store) Insert(ctx context.Context, key string, value []byte, expires time.Time) (bool, error) {
-	if err := s.w.take(ctx, "insert "+key); err != nil {
+func (s store) Commit(ctx context.Context, checks []kv.Check, writes []kv.Write) (bool, error) {
+	if err := s.w.take(ctx, "commit "+writes[0].Key); err != nil {
 		return false, err
 	}
-	return s.w.records.Insert(ctx, key, value, expires)
-}
-
-func (s store) Take(ctx context.Context, key string) ([]byte, bool, error) {
-	if err := s.w.take(ctx, "take "+key); err != nil {
-		return nil, false, err
-	}
-	return s.w.records.Take(ctx, key)
-}
-
-func (s store) Swap(ctx context.Context, key string, old, new []byte, expires time.Time) (bool, error) {
-	if err := s.w.take(ctx, "swap "+key); err != nil {
-		return false, err
-	}
-	return s.w.records.Swap(ctx, key, old, new, expires)
+	return s.w.records.Commit(ctx, checks, writes)
 }
 
 // kinds counts the records by what their keys begin with.
@@ -243,12 +192,12 @@ func (w *world) kinds(t testing.TB) map[string]int {
 	t.Helper()
 	count := map[string]int{}
 	for cursor := ""; ; {
-		keys, next, err := w.records.List(t.Context(), "", cursor)
+		page, next, err := w.records.List(t.Context(), "", cursor)
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, key := range keys {
-			kind, _, _ := strings.Cut(key, ".")
+		for _, record := range page {
+			kind, _, _ := strings.Cut(record.Key, ".")
 			count[kind]++
 		}
 		if cursor = next; cursor == "" {

@@ -127,18 +127,12 @@ func TestHosts(t *testing.T) {
 func TestStoresKeepTheContract(t *testing.T) {
 	t.Parallel()
 	dir := build(t, "../worker/testdata/suite")
-	const floor = "the program keeps a value in Workers KV for at least 60 seconds"
-	skip := []string{"atomic:Workers KV has no such operations",
-		"expiry/end:" + floor, "expiry/past:" + floor, "expiry/renewed:" + floor, "expiry/list:" + floor}
 	for name, command := range hosts {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			b := newBrowser(t, start(t, command, dir, t.TempDir(), "").url)
-			for path, query := range map[string]url.Values{
-				"/atomic": {"name": {"AUTH_DO"}},
-				"/kv":     {"name": {"AUTH_KV"}, "skip": skip},
-			} {
-				if status, body := b.get(t.Context(), path+"?"+query.Encode(), ""); status != http.StatusOK || body != "ok" {
+			for _, path := range []string{"/store?name=AUTH_DO", "/adapter?name=AUTH_DO&kv=AUTH_KV"} {
+				if status, body := b.get(t.Context(), path, ""); status != http.StatusOK || body != "ok" {
 					t.Errorf("%s: %d %s", path, status, body)
 				}
 			}
@@ -169,7 +163,7 @@ func build(t *testing.T, program string) string {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	files := []string{filepath.Join(runtime.GOROOT(), "lib", "wasm", "wasm_exec.js")}
-	for _, name := range []string{"worker.mjs", "program.mjs", "calls.mjs", "store.mjs"} {
+	for _, name := range []string{"worker.mjs", "program.mjs", "calls.mjs", "store.mjs", "records.mjs"} {
 		files = append(files, filepath.Join(worker, name))
 	}
 	for _, file := range files {

@@ -7,6 +7,7 @@ const maxBody = 1 << 20, nothing = new Uint8Array();
 const uncached = "cache" in Request.prototype ? { cache: "no-store" } : {}; // workerd with an older date refuses it
 const found = (body, lines = "") => ({ status: 200, lines, body });
 const done = found(nothing), missing = { ...done, status: 404 };
+const inObjects = new Set(["bookmark", "restore"]), impossible = { ...done, status: 501 }; // a binding of D1 has neither
 
 export const calls = {
   // The whole exchange may take so many milliseconds. The platform's timer ends with it: one that is left keeps the request alive.
@@ -30,7 +31,7 @@ export const calls = {
 
   // For edge.Store: a Durable Object of the class AuthStore, or a D1 database.
   store: (env, [binding, limit, operation, object, locationHint, jurisdiction], message) => within(limit, async () => {
-    if (env?.[binding]?.batch) return inD1(env[binding], operation, message).then(found);
+    if (env?.[binding]?.batch) return inObjects.has(operation) ? impossible : found(await inD1(env[binding], operation, message));
     let objects = bound(env, binding, "idFromName");
     if (jurisdiction) objects = objects.jurisdiction(jurisdiction);
     const stub = objects.get(objects.idFromName(object), locationHint ? { locationHint } : {});

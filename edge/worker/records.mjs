@@ -72,14 +72,19 @@ export async function operate(operation, message, run) {
   return to.message();
 }
 
-/** Runs the statements of operate in a D1 database, whose table is made when it is missing. */
-export const inD1 = db => async statements => {
-  const batch = async all => (await db.batch(all.map(([text, ...values]) => db.prepare(text).bind(...values)))).map(({ results }) => results);
-  const all = statements[0][0] === get || statements[0][0] === list ? statements : [...statements, sweep(10)];
-  try { return await batch(all); } catch (e) { if (!`${e?.message}`.includes("no such table")) throw e; }
-  await batch(schema);
-  return batch(all);
-};
+/** Gives the answer of a D1 database, whose table is made when it is missing. */
+export function inD1(db, operation, message) {
+  const batch = async statements => {
+    const results = await db.batch(statements.map(([text, ...values]) => db.prepare(text).bind(...values)));
+    return results.map(({ results }) => results);
+  };
+  return operate(operation, message, async statements => {
+    const all = operation === "commit" ? [...statements, sweep(10)] : statements;
+    try { return await batch(all); } catch (e) { if (!`${e?.message}`.includes("no such table")) throw e; }
+    await batch(schema);
+    return batch(all);
+  });
+}
 
 const encoder = new TextEncoder(), decoder = new TextDecoder(), strict = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 

@@ -3,7 +3,6 @@ export class AuthStore {
   constructor(state, env) { this.records = env.CONF_STORE; }
 
   fetch(request) {
-    const { pathname, search } = new URL(request.url);
-    return fetch(this.records + pathname + search, request);
+    return fetch(this.records + new URL(request.url).pathname, request);
   }
 }

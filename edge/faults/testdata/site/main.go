@@ -40,7 +40,7 @@ func main() {
 		Callbacks: core.Callbacks{JWT: jwt, Session: session},
 	}
 	if edge.Getenv("AUTH_SESSION_STRATEGY") == "database" {
-		config.Adapter = kvadapter.New(copies{edge.KV("AUTH_KV")}, kvadapter.Options{Atomic: records{edge.Atomic("AUTH_DO")}})
+		config.Adapter = kvadapter.New(records{edge.Store("AUTH_DO")}, kvadapter.Options{})
 		if edge.Getenv("CONF_REFRESH") != "" {
 			config.Session.UpdateAge = -1
 		}

@@ -5,43 +5,32 @@ import (
 	"encoding/json"
 	"time"
 
-	"github.com/edgeauth/edgeauth/edge"
+	"github.com/edgeauth/edgeauth/kvadapter/kv"
 )
 
-// Both stores are where things go wrong, and where a later version writes more than this one.
-type (
-	copies  struct{ edge.Store }
-	records struct{ edge.AtomicStore }
-)
+// records are where things go wrong, and where a later version writes more than this one.
+type records struct{ kv.Store }
 
-func (s copies) Get(ctx context.Context, key string) ([]byte, bool, error) {
+func (s records) Get(ctx context.Context, keys ...string) ([]kv.Entry, error) {
 	trip(ctx, "store")
-	return s.Store.Get(ctx, key)
+	return s.Store.Get(ctx, keys...)
 }
 
-func (s copies) Put(ctx context.Context, key string, value []byte, expires time.Time) error {
+func (s records) Commit(ctx context.Context, checks []kv.Check, writes []kv.Write) (bool, error) {
 	trip(ctx, "store")
-	return s.Store.Put(ctx, key, written(value), expires)
+	for i := range writes {
+		writes[i].Value = written(writes[i].Value)
+	}
+	return s.Store.Commit(ctx, checks, writes)
 }
 
-func (s records) Get(ctx context.Context, key string) ([]byte, bool, error) {
-	trip(ctx, "store")
-	return s.AtomicStore.Get(ctx, key)
-}
-
-func (s records) Put(ctx context.Context, key string, value []byte, expires time.Time) error {
-	trip(ctx, "store")
-	return s.AtomicStore.Put(ctx, key, written(value), expires)
-}
-
-func (s records) Insert(ctx context.Context, key string, value []byte, expires time.Time) (bool, error) {
-	trip(ctx, "store")
-	return s.AtomicStore.Insert(ctx, key, written(value), expires)
-}
-
-func (s records) Swap(ctx context.Context, key string, old, new []byte, expires time.Time) (bool, error) {
-	trip(ctx, "store")
-	return s.AtomicStore.Swap(ctx, key, old, written(new), expires)
+// Sleep waits by the platform's timer where Go's can't be waited for.
+func (s records) Sleep(ctx context.Context, d time.Duration) error {
+	if sleeper, ok := s.Store.(kv.Sleeper); ok {
+		return sleeper.Sleep(ctx, d)
+	}
+	time.Sleep(d)
+	return nil
 }
 
 // written is a record as this version writes it.
