@@ -5,7 +5,7 @@
 //	AUTH_SECRET, AUTH_SECRET_1 … _3, AUTH_URL   as everywhere
 //	CONF_BASE_PATH      base path; default /auth
 //	CONF_STRATEGY       jwt or database; unset: the default
-//	CONF_ADAPTER        none (default) or kv: records are in the runtime's Store, with its KV as the cache
+//	CONF_ADAPTER        none (default) or kv: records are in the runtime's Store, with its KV as the cache if it has one
 //	CONF_MAX_AGE        lifetime of a session, seconds
 //	CONF_UPDATE_AGE     how often a session is written, seconds
 //	CONF_SECURE_COOKIES true or false; unset: by scheme
@@ -65,7 +65,11 @@ func newConfig() core.Config {
 		Getenv:           edge.Getenv,
 	}
 	if kv {
-		config.Adapter = kvadapter.New(edge.Store("AUTH_DO"), kvadapter.Options{Cache: edge.KV("AUTH_KV"), WaitUntil: edge.WaitUntil})
+		options := kvadapter.Options{WaitUntil: edge.WaitUntil}
+		if cache := edge.KV("AUTH_KV"); edge.Check(cache) == nil {
+			options.Cache = cache
+		}
+		config.Adapter = kvadapter.New(edge.Store("AUTH_DO"), options)
 	}
 	if edge.Getenv("CONF_PAGES") == "1" {
 		config.Pages = core.Pages{
