@@ -129,11 +129,3 @@ func TestWrongs(t *testing.T) {
 		}
 	}
 }
-
-func TestOptionsAreChecked(t *testing.T) {
-	t.Parallel()
-	err := Options{Skip: map[string]string{"unknown": "reason", "links": ""}}.validate()
-	if err == nil || len(err.(interface{ Unwrap() []error }).Unwrap()) != 3 {
-		t.Errorf("%v", err)
-	}
-}

@@ -2,13 +2,10 @@ package flowtest
 
 // cases are the rules.
 func cases() []testCase {
-	nameless := ada
-	nameless.address = ""
 	return []testCase{
 		{name: "links", rule: "of all who follow one sign-in link at once, one gets a session, the others the Verification page", try: linkRace},
 		{name: "first/address", rule: "first sign-ins at once with one address, each by its own link, make one user", try: firstByAddress},
-		{name: "first/account", rule: "first sign-ins at once with one account make one user, as whom all are signed in", try: firstByAccount(ada)},
-		{name: "first/account-without-address", rule: "the same, if the provider tells no address", try: firstByAccount(nameless)},
+		{name: "first/account", rule: "first sign-ins at once with one account make one user, as whom all are signed in", try: firstByAccount},
 		{name: "first/two-providers", rule: "first sign-ins at once with one address at two providers make one user, whom the other provider doesn't sign in", try: firstByProviders},
 		{name: "refresh", rule: "a crowd whose session is due is answered, extends it, and writes a handful of times", try: refreshRace},
 		{name: "sign-out", rule: "a session that was signed out is over, here and wherever else its cookie is, and no other one", try: signOut},

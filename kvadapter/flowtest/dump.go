@@ -3,13 +3,12 @@ package flowtest
 import (
 	"encoding/base64"
 	"encoding/hex"
-	"encoding/json"
 	"maps"
 	"net/http"
 	"net/url"
+	"regexp"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/edgeauth/edgeauth/core"
 )
@@ -66,49 +65,22 @@ func dumped(c *check) {
 // candidates are the texts in a dump, and what can be decoded of them.
 type candidates map[string]bool
 
-const (
-	shortestSecret = 6 // shorter texts are guessed, not found
-	deepest        = 5
-)
+// word is what may be a secret: shorter texts are guessed, not found.
+var word = regexp.MustCompile(`[0-9A-Za-z_+/=|.:@-]{6,}`)
 
-// take adds a text, its parts and what they encode.
+// take adds the words of a text, their parts and what they encode.
 func (c candidates) take(text string, depth int) {
-	if len(text) < shortestSecret || depth > deepest || c[text] {
-		return
-	}
-	var value any
-	if strings.ContainsAny(text[:1], `{["`) && json.Unmarshal([]byte(text), &value) == nil {
-		c.leaves(value, depth)
-		return
-	}
-	c[text] = true
-	for _, part := range strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(".:/?&=|,; \t\r\n\x00", r) }) {
-		c.take(part, depth+1)
-	}
-	for _, decode := range []func(string) ([]byte, error){base64.RawURLEncoding.DecodeString, base64.RawStdEncoding.DecodeString, hex.DecodeString} {
-		raw, err := decode(strings.TrimRight(text, "="))
-		if err != nil || len(raw) < shortestSecret {
-			continue
+	for _, whole := range word.FindAllString(text, -1) {
+		for _, part := range append(strings.FieldsFunc(whole, func(r rune) bool { return strings.ContainsRune(".:/|", r) }), whole) {
+			c[part] = true
+			for _, decode := range []func(string) ([]byte, error){base64.RawURLEncoding.DecodeString, base64.RawStdEncoding.DecodeString, hex.DecodeString} {
+				raw, err := decode(strings.TrimRight(part, "="))
+				if err != nil || depth > 3 {
+					continue
+				}
+				c.take(string(raw), depth+1)
+				c[hex.EncodeToString(raw)] = true // as the handler writes hashes
+			}
 		}
-		if utf8.Valid(raw) {
-			c.take(string(raw), depth+1)
-		}
-		c[hex.EncodeToString(raw)] = true // as the handler writes hashes
-	}
-}
-
-func (c candidates) leaves(value any, depth int) {
-	switch value := value.(type) {
-	case map[string]any:
-		for name, member := range value {
-			c.take(name, depth+1)
-			c.leaves(member, depth)
-		}
-	case []any:
-		for _, member := range value {
-			c.leaves(member, depth)
-		}
-	case string:
-		c.take(value, depth+1)
 	}
 }

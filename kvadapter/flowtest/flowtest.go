@@ -26,7 +26,6 @@ package flowtest
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"runtime/debug"
 	"sync"
@@ -53,44 +52,13 @@ type Options struct {
 
 	// Rounds is how often cases that race are repeated. Zero: 3, or 1 with -short.
 	Rounds int
-
-	// Skip maps the name of a case to the reason why it is left out. An unknown name fails
-	// the test, and so does an empty reason.
-	Skip map[string]string
-}
-
-// validate finds skips that no case has: a case that was renamed must not be skipped silently.
-func (o Options) validate() error {
-	var mistakes []error
-	if o.Open == nil {
-		mistakes = append(mistakes, errors.New("flowtest: Options.Open is missing"))
-	}
-	known := map[string]bool{}
-	for _, one := range cases() {
-		known[one.name] = true
-	}
-	for name, reason := range o.Skip {
-		if !known[name] {
-			mistakes = append(mistakes, fmt.Errorf("flowtest: Options.Skip[%q] is no case", name))
-		}
-		if reason == "" {
-			mistakes = append(mistakes, fmt.Errorf("flowtest: Options.Skip[%q] gives no reason", name))
-		}
-	}
-	return errors.Join(mistakes...)
 }
 
 // Run runs every case as a parallel subtest on a store of its own.
 func Run(t *testing.T, options Options) {
 	t.Helper()
-	if err := options.validate(); err != nil {
-		t.Fatal(err)
-	}
 	for _, one := range cases() {
 		t.Run(one.name, func(t *testing.T) {
-			if reason := options.Skip[one.name]; reason != "" {
-				t.Skip(reason)
-			}
 			t.Parallel()
 			if err := one.run(t, options, nil); err != nil {
 				t.Error(err)

@@ -118,44 +118,16 @@ func (p *probe) Commit(ctx context.Context, checks []kvadapter.Check, writes []k
 	return ok && err == nil, err
 }
 
-// A requestContext is a request's context, whose time can be over at any moment.
-type requestContext struct {
-	context.Context
-	once sync.Once
-	over chan struct{}
-}
+type cancelKey struct{}
 
-type requestKey struct{}
-
-func newRequestContext(parent context.Context) *requestContext {
-	return &requestContext{Context: parent, over: make(chan struct{})}
-}
-
-// Done implements context.Context.
-func (r *requestContext) Done() <-chan struct{} { return r.over }
-
-// Err implements context.Context.
-func (r *requestContext) Err() error {
-	select {
-	case <-r.over:
-		return context.DeadlineExceeded
-	default:
-		return r.Context.Err()
-	}
-}
-
-// Value implements context.Context.
-func (r *requestContext) Value(key any) any {
-	if key == (requestKey{}) {
-		return r
-	}
-	return r.Context.Value(key)
+// newRequestContext gives the context of a request, whose time can be over at any moment.
+func newRequestContext(parent context.Context) context.Context {
+	ctx, cancel := context.WithCancel(parent)
+	return context.WithValue(ctx, cancelKey{}, cancel)
 }
 
 // endRequest ends the time of the request that a context is of.
 func endRequest(ctx context.Context) error {
-	if r, ok := ctx.Value(requestKey{}).(*requestContext); ok {
-		r.once.Do(func() { close(r.over) })
-	}
+	ctx.Value(cancelKey{}).(context.CancelFunc)()
 	return context.DeadlineExceeded
 }

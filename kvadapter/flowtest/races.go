@@ -43,9 +43,9 @@ func (w *world) together(n int, prepare func(*browser) string) []*browser {
 	return browsers
 }
 
-// allAre demands that everybody who was given a session is one user, and still signed in, but for
+// allAre demands that everybody who was given a session is Ada, one user, and still signed in, but for
 // those of whom the user has too many; and says how many were not given one.
-func (w *world) allAre(who person, browsers []*browser, refusal string) (lost []*browser) {
+func (w *world) allAre(browsers []*browser, refusal string) (lost []*browser) {
 	id, alive := "", 0
 	for _, b := range browsers {
 		if !b.has() {
@@ -62,7 +62,7 @@ func (w *world) allAre(who person, browsers []*browser, refusal string) (lost []
 		if alive++; id == "" {
 			id = s.User.ID
 		}
-		if !s.is(who) || s.User.ID != id {
+		if !s.is(ada) || s.User.ID != id {
 			w.failf("a session is %+v, others are user %s", s, id)
 		}
 	}
@@ -80,26 +80,24 @@ func firstByAddress(c *check) {
 		w := c.world()
 		browsers := w.together(c.options.Clients, func(b *browser) string { return b.askLink(ada) })
 		w.wantUsers(1, "after the race")
-		for _, b := range w.allAre(ada, browsers, toFailure) {
+		for _, b := range w.allAre(browsers, toFailure) {
 			b.mustEnter(mail, ada, "the loser's next try")
 		}
 		w.wantUsers(1, "after the losers' next try")
 	}
 }
 
-func firstByAccount(who person) func(*check) {
-	return func(c *check) {
-		for range c.options.Rounds {
-			w := c.world()
-			browsers := w.together(c.options.Clients, func(b *browser) string { return b.start(hub, who) })
-			if accounts := w.count("account"); accounts != 1 {
-				c.failf("there are %d accounts, want 1", accounts)
-			}
-			if lost := w.allAre(who, browsers, toNotLinked); len(lost) > 0 {
-				c.failf("%d have to try again\n%s", len(lost), w.journal())
-			}
-			w.wantUsers(1, "after the race")
+func firstByAccount(c *check) {
+	for range c.options.Rounds {
+		w := c.world()
+		browsers := w.together(c.options.Clients, func(b *browser) string { return b.start(hub, ada) })
+		if accounts := w.count("account"); accounts != 1 {
+			c.failf("there are %d accounts, want 1", accounts)
 		}
+		if lost := w.allAre(browsers, toNotLinked); len(lost) > 0 {
+			c.failf("%d have to try again\n%s", len(lost), w.journal())
+		}
+		w.wantUsers(1, "after the race")
 	}
 }
 
@@ -112,7 +110,7 @@ func firstByProviders(c *check) {
 			return b.start([]string{hub, spoke}[n%2], ada)
 		})
 		w.wantUsers(1, "after the race")
-		lost := w.allAre(ada, browsers, toNotLinked)
+		lost := w.allAre(browsers, toNotLinked)
 		if len(lost) != c.options.Clients/2 {
 			c.failf("%d of %d have to try again, want one half", len(lost), c.options.Clients)
 		}
