@@ -88,7 +88,11 @@ func TestCacheTakesNoMoreWrites(t *testing.T) {
 type delayedStore struct {
 	*memory.Store
 	wait func()
+	over func() // a commit with endingKey was made
 }
+
+// endingKey is in the context of what is measured.
+type endingKey struct{}
 
 func (s delayedStore) Get(ctx context.Context, keys ...string) ([]kvadapter.Entry, error) {
 	s.wait()
@@ -99,7 +103,11 @@ func (s delayedStore) Get(ctx context.Context, keys ...string) ([]kvadapter.Entr
 func (s delayedStore) Commit(ctx context.Context, checks []kvadapter.Check, writes []kvadapter.Write) (bool, error) {
 	s.wait()
 	defer s.wait()
-	return s.Store.Commit(ctx, checks, writes)
+	ok, err := s.Store.Commit(ctx, checks, writes)
+	if ok && ctx.Value(endingKey{}) != nil {
+		s.over()
+	}
+	return ok, err
 }
 
 // What is over is seen for Options.CacheFor at most, as SCHEMA.md says, and until it ends a session is
@@ -157,7 +165,12 @@ func (s *schedule) run(t *testing.T) (kind string, seen time.Duration) {
 	ctx := t.Context()
 	cache := newWorkersKV(uint64(s.oneOf(1<<30)), s.upTo(90*time.Second)+1)
 	cache.delay = func(r *rand.Rand) float64 { return r.Float64() }
-	store := delayedStore{memory.New(nil), func() { time.Sleep(s.upTo(3 * time.Second)) }}
+	var over time.Time // zero: not yet
+	store := delayedStore{memory.New(nil), func() { time.Sleep(s.upTo(3 * time.Second)) }, func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		over = time.Now()
+	}}
 	var places []*kvadapter.Records
 	for i := range 3 {
 		places = append(places, kvadapter.Open(store, kvadapter.Options{
@@ -173,7 +186,6 @@ func (s *schedule) run(t *testing.T) (kind string, seen time.Duration) {
 	if err := adaSignedUp(ctx, places[0].Adapter(), "one"); err != nil {
 		t.Fatal(err)
 	}
-	var over time.Time // zero: not yet
 	var group sync.WaitGroup
 	end := time.Now().Add(20*time.Second + s.upTo(2*time.Minute))
 	stop := end.Add(3 * time.Minute)
@@ -209,29 +221,27 @@ func (s *schedule) run(t *testing.T) (kind string, seen time.Duration) {
 		}
 	}
 	time.Sleep(time.Until(end))
+	ending := context.WithValue(ctx, endingKey{}, true)
 	place := places[s.oneOf(len(places))]
 	a := place.Adapter()
 	var err error
 	switch s.oneOf(4) {
 	case 0:
 		kind = "a session"
-		_, err = a.DeleteSession(ctx, "one")
+		_, err = a.DeleteSession(ending, "one")
 	case 1:
 		kind = "every session"
-		err = place.SignOutEverywhere(ctx, ada.ID)
+		err = place.SignOutEverywhere(ending, ada.ID)
 	case 2:
 		kind = "a user"
-		err = a.DeleteUser(ctx, ada.ID)
+		err = a.DeleteUser(ending, ada.ID)
 	case 3:
 		kind = "a name"
-		_, err = a.UpdateUser(ctx, core.User{ID: ada.ID, Name: "Ada Lovelace"})
+		_, err = a.UpdateUser(ending, core.User{ID: ada.ID, Name: "Ada Lovelace"})
 	}
 	if err != nil {
 		t.Error(err)
 	}
-	s.mu.Lock()
-	over = time.Now()
-	s.mu.Unlock()
 	group.Wait()
 	time.Sleep(time.Minute) // for what runs beside the answers
 	return kind, seen
