@@ -24,15 +24,16 @@ import (
 // A server is a PostgreSQL server that the test started, with a database in a folder of its own.
 // It ends with the test.
 type server struct {
-	url     string
-	folder  string
-	port    int
-	process *exec.Cmd
+	url       string
+	folder    string
+	port      int
+	arguments []string
+	process   *exec.Cmd
 }
 
 // start makes a database, whose superuser has the password "secret-1", and starts a server
 // for it on a free port of this machine.
-func start(t testing.TB) *server {
+func start(t testing.TB, arguments ...string) *server {
 	t.Helper()
 	folder, err := os.MkdirTemp("", "postgres-test-")
 	if err != nil {
@@ -43,7 +44,7 @@ func start(t testing.TB) *server {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &server{folder: folder, port: listener.Addr().(*net.TCPAddr).Port}
+	s := &server{folder: folder, port: listener.Addr().(*net.TCPAddr).Port, arguments: arguments}
 	listener.Close()
 	s.url = fmt.Sprintf("postgres://postgres:secret-1@127.0.0.1:%d/postgres?sslmode=disable", s.port)
 	secret := filepath.Join(folder, "secret")
@@ -119,16 +120,18 @@ func (s *server) run(t testing.TB) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		s.process = s.command(t, "postgres", "-D", filepath.Join(s.folder, "data"), "-h", "127.0.0.1",
-			"-p", fmt.Sprint(s.port), "-k", s.folder, "-c", "max_connections=200")
-		s.process.Stdout, s.process.Stderr = output, output
-		if err := s.process.Start(); err != nil {
+		process := s.command(t, "postgres", slices.Concat([]string{
+			"-D", filepath.Join(s.folder, "data"), "-h", "127.0.0.1", "-p", fmt.Sprint(s.port), "-k", s.folder,
+		}, s.arguments)...)
+		process.Stdout, process.Stderr = output, output
+		if err := process.Start(); err != nil {
 			t.Fatal(err)
 		}
+		s.process = process
 		output.Close()
 		ended := make(chan struct{})
 		go func() {
-			_ = s.process.Wait()
+			_ = process.Wait()
 			close(ended)
 		}()
 		for running := true; running; {
