@@ -71,7 +71,7 @@ func TestUnsafe(t *testing.T) {
 	skip := map[string]string{}
 	for _, name := range []string{
 		"users/address-race", "users/update-race", "accounts/race", "sessions/race", "tokens/race",
-		"authenticators/race", "authenticators/counter-race", "deletion/race",
+		"authenticators/race", "authenticators/counter-race", "deletion/race", "signin/race", "signin/together", "signin/deletion-race",
 	} {
 		skip[name] = raced
 	}
