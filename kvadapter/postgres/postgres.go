@@ -28,11 +28,10 @@
 // # Other databases
 //
 // The statements use no functions that are stored in the database, no advisory locks and no
-// collations, and only what CockroachDB (22.2 or later) and YugabyteDB document: unnest of several
-// arrays, INSERT ON CONFLICT in a common table expression, FOR UPDATE SKIP LOCKED, partial
-// indexes. It hasn't been tested with them. Either spreads the table over its nodes by key.
-//
-// Behind PgBouncer in transaction mode before 1.21, add default_query_exec_mode=exec to the URL.
+// collations: unnest of several arrays, INSERT ON CONFLICT in a common table expression, FOR
+// UPDATE SKIP LOCKED and a partial index are all that is special in them. CockroachDB and
+// YugabyteDB set out to understand these, and spread the table over their nodes by key, but it
+// has been tested with neither: run package storetest on yours first.
 package postgres
 
 import (
