@@ -24,6 +24,8 @@
 //	                         default: near whoever is first
 //	AUTH_DO_JURISDICTION     eu or fedramp: the Durable Object stays there. Set it before the first
 //	                         sign-in: another one is another, empty object
+//	AUTH_TRANSFER_TOKEN      at least 32 random characters: whoever has them exports, imports and
+//	                         restores everything at /transfer; set it only while that is needed
 //	AUTH_DEBUG               true: log each step
 //	AUTH_SERVER_TIMING       true: each answer tells what it waited for, in a Server-Timing header
 //
@@ -45,6 +47,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"net/http"
 	"os"
 	"strconv"
 	"strings"
@@ -53,6 +56,7 @@ import (
 	"github.com/edgeauth/edgeauth/core"
 	"github.com/edgeauth/edgeauth/edge"
 	"github.com/edgeauth/edgeauth/kvadapter"
+	"github.com/edgeauth/edgeauth/kvadapter/transfer"
 )
 
 func main() {
@@ -61,12 +65,35 @@ func main() {
 		fmt.Fprintln(os.Stderr, why)
 	}
 	auth, newErr := core.New(config)
-	if err = errors.Join(err, newErr); err != nil {
+	handler, transferErr := withTransfer(edge.Getenv, auth)
+	if err = errors.Join(err, newErr, transferErr); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		edge.Serve(core.Misconfigured(config, err))
 		return
 	}
-	edge.Serve(auth)
+	edge.Serve(handler)
+}
+
+// withTransfer opens the store to the program kvadapter/transfer/authstore at /transfer, while
+// AUTH_TRANSFER_TOKEN is set.
+func withTransfer(getenv func(string) string, auth http.Handler) (http.Handler, error) {
+	token := getenv("AUTH_TRANSFER_TOKEN")
+	if token == "" {
+		return auth, nil
+	}
+	s := settings{getenv: getenv}
+	store := s.store()
+	records, err := transfer.Handler(store, token)
+	if err != nil {
+		s.bad("AUTH_TRANSFER_TOKEN", "must have at least 32 characters: openssl rand -hex 32")
+	}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/transfer" {
+			records.ServeHTTP(w, r)
+			return
+		}
+		auth.ServeHTTP(w, r)
+	}), errors.Join(s.errs...)
 }
 
 // fromEnvironment reads the configuration. The error joins one *SettingError for each
@@ -111,8 +138,8 @@ func fromEnvironment(getenv func(string) string) (config core.Config, leftOut []
 	return config, leftOut, errors.Join(s.errs...)
 }
 
-// adapter keeps the records in a store of the platform, if there is one.
-func (s *settings) adapter() *core.Adapter {
+// store is that of the platform, if there is one.
+func (s *settings) store() kvadapter.Store {
 	store := edge.Store("AUTH_DO", edge.StoreOptions{
 		Location:     s.oneOf("AUTH_DO_LOCATION", "wnam", "enam", "sam", "weur", "eeur", "apac", "oc", "afr", "me"),
 		Jurisdiction: s.oneOf("AUTH_DO_JURISDICTION", "eu", "fedramp"),
@@ -123,11 +150,16 @@ func (s *settings) adapter() *core.Adapter {
 			s.errs = append(s.errs, err)
 		}
 	}
+	return store
+}
+
+// adapter keeps the records in the store of the platform.
+func (s *settings) adapter() *core.Adapter {
 	options := kvadapter.Options{WaitUntil: edge.WaitUntil}
 	if cache := edge.KV("AUTH_KV"); edge.Check(cache) == nil {
 		options.Cache = cache
 	}
-	return kvadapter.New(store, options)
+	return kvadapter.New(s.store(), options)
 }
 
 // A SettingError is a variable of the environment that can't be used as it is.

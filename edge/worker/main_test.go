@@ -104,6 +104,39 @@ func TestBadSettingsAreNamedWithTheirFix(t *testing.T) {
 	}
 }
 
+func TestTransferNeedsItsToken(t *testing.T) {
+	t.Parallel()
+	const token = "a-token-of-thirty-two-characters"
+	auth := http.NotFoundHandler()
+	for _, c := range []struct {
+		setting, sent string
+		status        int
+	}{
+		{"", token, http.StatusNotFound},
+		{token, "", http.StatusUnauthorized},
+		{token, token[1:], http.StatusUnauthorized},
+		{token, token, http.StatusOK},
+	} {
+		handler, err := withTransfer(getenv(map[string]string{"AUTH_TRANSFER_TOKEN": c.setting}), auth)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for path, status := range map[string]int{"/transfer": c.status, "/transfer/": http.StatusNotFound, "/auth/session": http.StatusNotFound} {
+			r := httptest.NewRequest(http.MethodGet, path, nil)
+			r.Header.Set("Authorization", "Bearer "+c.sent)
+			w := httptest.NewRecorder()
+			handler.ServeHTTP(w, r)
+			if w.Code != status {
+				t.Errorf("token %q, sent %q, %s: %d, want %d", c.setting, c.sent, path, w.Code, status)
+			}
+		}
+	}
+	_, err := withTransfer(getenv(map[string]string{"AUTH_TRANSFER_TOKEN": "short"}), auth)
+	if setting, ok := errors.AsType[*SettingError](err); !ok || setting.Name != "AUTH_TRANSFER_TOKEN" {
+		t.Errorf("a short token: %v", err)
+	}
+}
+
 func TestCoreNamesWhatItReadsItself(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
