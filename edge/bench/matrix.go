@@ -15,6 +15,7 @@ type plan struct {
 	works    []work
 	conns    []int
 	rounds   int
+	people   int64         // who have signed up where there is a database
 	time     time.Duration // of a round, for each variant
 	warm     time.Duration // at most, for each work
 }
@@ -47,11 +48,15 @@ const warmedUp = 4000
 // measure runs the plan. In each round all variants take their turn, each time another one first, so
 // that whatever else the machine does meets them all.
 func (p plan) measure(ctx context.Context, b builder, idp *provider, done func([]cell)) ([]cell, error) {
+	works := slices.Clone(p.works)
+	for i := range works {
+		works[i].people = p.people
+	}
 	var running servers
 	defer func() { running.stop() }()
 	at := map[bool]servers{} // by whether they have a database
 	for _, database := range []bool{false, true} {
-		if !slices.ContainsFunc(p.works, func(w work) bool { return w.database == database }) {
+		if !slices.ContainsFunc(works, func(w work) bool { return w.database == database }) {
 			continue
 		}
 		for _, variant := range p.variants {
@@ -64,13 +69,13 @@ func (p plan) measure(ctx context.Context, b builder, idp *provider, done func([
 			}
 			running, at[database] = append(running, s), append(at[database], s)
 			if database {
-				if err := signUp(s.addr); err != nil {
+				if err := signUp(s.addr, p.people); err != nil {
 					return nil, s.wrap(err)
 				}
 			}
 		}
 	}
-	for _, w := range p.works {
+	for _, w := range works {
 		if w.delay > 0 {
 			continue // the same code as without
 		}
@@ -81,7 +86,7 @@ func (p plan) measure(ctx context.Context, b builder, idp *provider, done func([
 		}
 	}
 	var all []cell
-	for _, w := range p.works {
+	for _, w := range works {
 		for _, conns := range p.conns {
 			cells, err := p.measureOne(at[w.database], idp, w, conns)
 			if err != nil {

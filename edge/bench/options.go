@@ -46,6 +46,7 @@ func parse(args []string, usage io.Writer) (options, error) {
 	flags.DurationVar(&o.soak, "soak", 0, "instead of all this: session checks for so long, at 70 % of the rate at which answers begin to be slow")
 	flags.StringVar(&o.write, "write", "", "`folder` to write the results to")
 	flags.StringVar(&o.readme, "readme", "", "`file` to write the headlines to, between <!-- bench --> and <!-- /bench -->")
+	flags.Int64Var(&o.plan.people, "people", 1000, "people who have signed up where there is a database")
 	short := flags.Bool("short", false, "a little of everything, to see that it works")
 	if err := flags.Parse(args); err != nil {
 		return o, flag.ErrHelp // flags has said what is wrong
@@ -57,7 +58,7 @@ func parse(args []string, usage io.Writer) (options, error) {
 	}
 	if *short {
 		*conns, o.plan.rounds, o.plan.time, o.plan.warm, o.starts, o.crowd = "1,4", 1, 50*time.Millisecond, 50*time.Millisecond, 1, 50
-		o.trips, o.delay = 1, 10*time.Millisecond
+		o.trips, o.plan.people, o.delay = 1, 20, 10*time.Millisecond
 	}
 	var err error
 	if !slices.Contains([]string{"", "load", "starts", "crowd", "trips"}, *part) {

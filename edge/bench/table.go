@@ -13,7 +13,7 @@ import (
 	"text/tabwriter"
 )
 
-var heading = []string{"", "requests/s (least–most)", "p50 ms", "p99 ms", "CPU ms", "RSS", "ours is × as fast"}
+var heading = []string{"", "requests/s (least–most)", "p50 ms", "p99 ms", "CPU ms", "RSS", "ours is × as fast", "and takes × the CPU"}
 
 // rows are the columns of heading, for the cells of one work at one number of connections.
 func rows(cells []cell) [][]string {
@@ -25,13 +25,16 @@ func rows(cells []cell) [][]string {
 	}
 	var out [][]string
 	for _, c := range cells {
-		r, times := over(c.Rounds, rate), ""
+		r, times, takes := over(c.Rounds, rate), "", ""
 		if c.Variant != ours && own != nil {
 			times = ranged(ratio(own, c.Rounds, rate), factor)
+			if r := ratio(own, c.Rounds, cpu); r.median > 0 {
+				takes = ranged(r, factor)
+			}
 		}
 		out = append(out, []string{titles[c.Variant], ranged(r, perSecond),
 			digits(over(c.Rounds, p50).median), digits(over(c.Rounds, p99).median), digits(over(c.Rounds, cpu).median),
-			megabytes(c.RSS), times})
+			megabytes(c.RSS), times, takes})
 	}
 	return out
 }

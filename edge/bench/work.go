@@ -22,6 +22,7 @@ type work struct {
 	title    string
 	database bool          // asked of the server with the database strategy
 	delay    time.Duration // of each of the provider's answers
+	people   int64         // how many have signed up, with a database; they are numbered from 0
 	prepare  func(*browser) (exchange, error)
 }
 
@@ -61,10 +62,7 @@ func (b *browser) check(target, name string) (exchange, error) {
 		head: []string{"authjs.session-token="}, body: fmt.Sprintf(`"email":"%s@example.com"`, name)}, nil
 }
 
-// people is how many have signed up when sign-ins with a database are measured. They are numbered from 0;
-// those who are new then, from newcomers on.
-const people = 1000
-
+// newcomers is how many have been new, and comebacks how often one of the people has returned.
 var newcomers, comebacks atomic.Int64
 
 // sessionOfOne is a session check of one of the people.
@@ -73,18 +71,18 @@ func sessionOfOne(b *browser) (exchange, error) {
 	if err != nil {
 		return exchange{}, err
 	}
-	name := fmt.Sprint(comebacks.Add(1) % people)
+	name := fmt.Sprint(comebacks.Add(1) % b.people)
 	return b.check(target+"."+name, name)
 }
 
 // firstSignIn is the sign-in of somebody new each time.
 func firstSignIn(b *browser) (exchange, error) {
-	return openIDCallback(b, func() int64 { return people + newcomers.Add(1) })
+	return openIDCallback(b, func() int64 { return b.people + newcomers.Add(1) })
 }
 
 // returning is that of one of the people each time.
 func returning(b *browser) (exchange, error) {
-	return openIDCallback(b, func() int64 { return comebacks.Add(1) % people })
+	return openIDCallback(b, func() int64 { return comebacks.Add(1) % b.people })
 }
 
 func openIDCallback(b *browser, person func() int64) (exchange, error) {
@@ -99,7 +97,7 @@ func openIDCallback(b *browser, person func() int64) (exchange, error) {
 }
 
 // signUp signs up the people at a server with a database.
-func signUp(addr string) error {
+func signUp(addr string, people int64) error {
 	var person atomic.Int64
 	person.Store(-1)
 	const n = 16
@@ -115,7 +113,7 @@ func signUp(addr string) error {
 	}
 	defer closeAll(conns)
 	return each(conns, func(i int, c *conn) error {
-		for turn := i; turn < people; turn += n {
+		for turn := int64(i); turn < people; turn += n {
 			if err := c.do(&exchanges[i]); err != nil {
 				return err
 			}
@@ -150,7 +148,9 @@ func (w work) prepareAll(addr string, n int) ([]exchange, error) {
 	for i := range n {
 		turns <- struct{}{}
 		wg.Go(func() {
-			exchanges[i], errs[i] = w.prepare(newBrowser(addr))
+			b := newBrowser(addr)
+			b.people = w.people
+			exchanges[i], errs[i] = w.prepare(b)
 			<-turns
 		})
 	}
@@ -162,6 +162,7 @@ func (w work) prepareAll(addr string, n int) ([]exchange, error) {
 type browser struct {
 	site   *url.URL
 	client *http.Client
+	people int64 // of the work that it is for
 }
 
 func newBrowser(addr string) *browser {
