@@ -19,10 +19,11 @@ export function stores(AuthStore, folder) {
   };
   const objects = new Map();
   const open = name => {
-    const db = database("store-" + name);
+    const db = database("store-" + name), prepared = new Map();
+    const prepare = text => prepared.get(text) ?? prepared.set(text, db.prepare(text)).get(text);
     let timer;
     const object = new AuthStore({ storage: {
-      sql: { exec: (statement, ...values) => ({ toArray: () => db.prepare(statement).all(...values) }) },
+      sql: { exec: (statement, ...values) => ({ toArray: () => prepare(statement).all(...values) }) },
       transactionSync(work) {
         db.exec("BEGIN IMMEDIATE");
         try { const result = work(); db.exec("COMMIT"); return result; } catch (e) { db.exec("ROLLBACK"); throw e; }

@@ -1,5 +1,5 @@
-// A worker whose requests are rounds: each puts the record KEY into an object, has 1,000
-// consumers delete it at once if it is as they have read it, with the requests that edge.Store
+// A worker whose requests are rounds: each puts the record KEY into an object and reads it, and
+// has 1,000 consumers delete it at once if it is as it was read, with the requests that edge.Store
 // makes, and answers how many did, how many did not, and how many got something else.
 //   GET /?object=NAME&key=KEY
 export { AuthStore } from "./store.mjs";
@@ -20,10 +20,9 @@ export default {
       return response.ok ? new Uint8Array(await response.arrayBuffer()) : [];
     };
     await call("commit", [...list(), ...list(write(key, "secret"))]);
-    const consume = async () => {
-      const entries = await call("get", list(string(key))), version = new TextDecoder().decode(entries.slice(-36)); // a UUID
-      return (await call("commit", [...list([...string(key), ...string(version)]), ...list(write(key, ""))])).join();
-    };
+    const entries = await call("get", list(string(key))), version = new TextDecoder().decode(entries.slice(-36)); // a UUID
+    const message = [...list([...string(key), ...string(version)]), ...list(write(key, ""))];
+    const consume = async () => (await call("commit", message)).join();
     const answers = await Promise.all(Array.from({ length: 1000 }, consume));
     const count = answer => answers.filter(a => a === answer).length, won = count("1"), lost = count("0");
     return new Response(`${won} ${lost} ${answers.length - won - lost}`);
