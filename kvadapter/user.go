@@ -107,13 +107,16 @@ func (u *userRecord) endSession(c *change, key string) {
 }
 
 // isFree reports whether a user may have an address, an account or a passkey: unless it is that of
-// another one whose record is there.
+// another one whose record is there. A damaged one is somebody's.
 func (r *Records) isFree(ctx context.Context, v *view, key, userID string) bool {
 	var owner struct {
 		header
 		User string `json:"user"`
 	}
-	return !r.load(ctx, v, key, &owner) || owner.User == userID || !v.has(keyOf(kindUser, owner.User))
+	if !r.load(ctx, v, key, &owner) {
+		return !v.has(key)
+	}
+	return owner.User == userID || !v.has(keyOf(kindUser, owner.User))
 }
 
 // takeAddress makes an address a user's in place of the one they had.
