@@ -80,8 +80,8 @@ func appendFields(fields []abi.Field, h http.Header) []abi.Field {
 
 var lineless = strings.NewReplacer("\r", " ", "\n", " ", "\x00", " ")
 
-// maxResponse leaves room for the fields in an abi.MaxMessage.
-const maxResponse = abi.MaxMessage - 1<<20
+// maxResponse bounds a body. It is held twice while it crosses, and leaves room for the fields in an abi.MaxMessage.
+const maxResponse = 15 << 20
 
 var errResponseTooLarge = fmt.Errorf("edge: a response body has at most %d bytes", maxResponse)
 

@@ -60,7 +60,7 @@ func has(binding, method string) bool {
 // call asks the store to do an operation. worker/calls.mjs is the other side.
 func (s *records) call(ctx context.Context, operation string, message []byte) ([]byte, error) {
 	ask := func() (jsx.Reply, error) {
-		return jsx.Call(ctx, message, "store", s.binding, limit, operation, s.Object, s.Location, s.Jurisdiction)
+		return jsx.Call(ctx, message, "store", s.binding, limit(), operation, s.Object, s.Location, s.Jurisdiction)
 	}
 	r, err := ask()
 	if thrown, ok := errors.AsType[*jsx.Error](err); ok && thrown.Retryable && (operation == "get" || operation == "list") {
@@ -79,7 +79,7 @@ func (s *records) call(ctx context.Context, operation string, message []byte) ([
 }
 
 // limit is how long a call may take, in milliseconds.
-var limit = strconv.FormatInt(kv.Timeout.Milliseconds(), 10)
+func limit() string { return strconv.FormatInt(kv.Timeout.Milliseconds(), 10) }
 
 // failed gives the error for what a call has thrown.
 func failed(err error, kind, binding, operation string) error {
@@ -131,7 +131,7 @@ func (n namespace) call(ctx context.Context, operation, key, seconds string, val
 	if err := kv.CheckGet(ctx, []string{key}); err != nil {
 		return jsx.Reply{}, err
 	}
-	r, err := jsx.Call(ctx, value, "kv", string(n), limit, operation, key, seconds)
+	r, err := jsx.Call(ctx, value, "kv", string(n), limit(), operation, key, seconds)
 	if err != nil {
 		return r, failed(err, "KV", string(n), operation)
 	}

@@ -68,11 +68,10 @@ func TestStoresKeepTheContract(t *testing.T) {
 		start func(t *testing.T) *worker
 		path  string
 	}{
-		"Durable Object on workerd":   {workerd, "/store?name=AUTH_DO"},
-		"Durable Object":              {platform, "/store?name=AUTH_DO"},
-		"D1":                          {platform, "/store?name=AUTH_DB"},
-		"adapter on a Durable Object": {platform, "/adapter?name=AUTH_DO"},
-		"adapter on D1":               {platform, "/adapter?name=AUTH_DB"},
+		"Durable Object on workerd": {workerd, "/store?name=AUTH_DO"},
+		"Durable Object":            {platform, "/store?name=AUTH_DO"},
+		"D1":                        {platform, "/store?name=AUTH_DB"},
+		"adapter on D1":             {platform, "/adapter?name=AUTH_DB"},
 		"adapter on a Durable Object, with a KV cache": {platform, "/adapter?name=AUTH_DO&kv=AUTH_KV"},
 	} {
 		t.Run(name, func(t *testing.T) {

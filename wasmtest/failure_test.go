@@ -150,7 +150,7 @@ func TestFilesThatAreNoGuests(t *testing.T) {
 	for name, c := range map[string]struct{ path, want string }{
 		"text":                     {write("text.wasm", "hello"), "can't be compiled"},
 		"an empty module":          {write("empty.wasm", magic), "does not export"},
-		"another version":          {write("version.wasm", imports("edge_abi_9", "take")), "speaks edge_abi_9, this host edge_abi_1"},
+		"another version":          {write("version.wasm", imports("edge_abi_9", "take")), "speaks edge_abi_9, this host edge_abi_2"},
 		"another platform":         {write("platform.wasm", imports("gojs", "x")), "imports gojs.x, which this host does not offer"},
 		"a command, not a reactor": {buildCommand(t), "-buildmode=c-shared"},
 	} {

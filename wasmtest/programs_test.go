@@ -169,7 +169,7 @@ func run(t *testing.T, pkg, target, addr string, env []string) (p process) {
 		p = start(t, env, build(t, dir, "serve", "./serve"), build(t, dir, "program.wasm", pkg, "GOOS=wasip1", "GOARCH=wasm"))
 	case "workerd":
 		build(t, dir, "app.wasm", pkg, "GOOS=js", "GOARCH=wasm")
-		for _, module := range []string{"worker.mjs", "program.mjs", "calls.mjs", "store.mjs"} {
+		for _, module := range []string{"worker.mjs", "program.mjs", "calls.mjs", "store.mjs", "records.mjs"} {
 			copyFile(t, filepath.Join(dir, module), filepath.Join(worker, module))
 		}
 		copyFile(t, filepath.Join(dir, "wasm_exec.js"), filepath.Join(goroot(t), "lib", "wasm", "wasm_exec.js"))

@@ -123,7 +123,7 @@ func TestWaitUntilRunsAfterTheResponse(t *testing.T) {
 	expect(t, h, "/later", 200, "answered") // while the work waits for the world
 	close(world)
 	// The only instance is free when the work is done: request over, its own context not.
-	expect(t, h, "/kv?binding=LATER&key=done", 200, `"207 true false"`)
+	expect(t, h, "/kv?binding=LATER&key=done", 200, `"207 true false"`+"\n")
 }
 
 func TestTheClockIsTheMachines(t *testing.T) {

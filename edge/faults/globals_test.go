@@ -18,20 +18,24 @@ import (
 // mutable are the package variables of core, kvadapter and edge that may change, or that this
 // test can't tell from such, and why none of them carries something from one request to another.
 var mutable = map[string]string{
-	"edge/edge_native.go background":        "counts what WaitUntil has left to do, for the end of the process",
-	"edge/edge_wasip1.go started":           "set once, before the first request",
-	"edge/edge_wasip1.go serving":           "the program's handler, set once",
-	"edge/edge_wasip1.go served":            "hands over the handler, once",
-	"edge/internal/jsx/bridge_js.go Host":   "the host's charset, set once",
-	"edge/internal/jsx/bridge_js.go server": "the program's handler, and the requests under way by their number",
-	"edge/kv_native.go stores":              "the open files by their path",
-	"kvadapter/redis/redis.go swap":         "a script and its hash",
-	"kvadapter/bolt/bolt.go bucket":         "a name, which only bbolt gets",
-	"core/internal/weburl/query.go plain":   "a table of bytes, made as the program starts",
-	"core/internal/jwe/jwe.go b64":          "an encoding, which has no state",
-	"edge/edge_js.go Transport":             "the platform's fetch; an app may put its own there before it serves",
-	"edge/edge_native.go Transport":         "likewise",
-	"edge/transport_wasip1.go Transport":    "likewise",
+	"edge/edge_native.go background":               "counts what WaitUntil has left to do, for the end of the process",
+	"edge/edge_wasip1.go started":                  "set once, before the first request",
+	"edge/edge_wasip1.go serving":                  "the program's handler, set once",
+	"edge/edge_wasip1.go served":                   "hands over the handler, once",
+	"edge/internal/jsx/bridge_js.go Host":          "the host's charset, set once",
+	"edge/internal/jsx/bridge_js.go server":        "the program's handler, and the requests under way by their number",
+	"edge/store_native.go stores":                  "the open files by their path",
+	"kvadapter/redis/redis.go commit":              "a script and its hash",
+	"kvadapter/redis/redis.go get":                 "a script and its hash",
+	"kvadapter/redis/redis.go list":                "a script and its hash",
+	"kvadapter/transfer/handler.go errNoBookmarks": "an error with its status",
+	"kvadapter/transfer/handler.go errNoList":      "an error with its status",
+	"kvadapter/bolt/bolt.go bucket":                "a name, which only bbolt gets",
+	"core/internal/weburl/query.go plain":          "a table of bytes, made as the program starts",
+	"core/internal/jwe/jwe.go b64":                 "an encoding, which has no state",
+	"edge/edge_js.go Transport":                    "the platform's fetch; an app may put its own there before it serves",
+	"edge/edge_native.go Transport":                "likewise",
+	"edge/transport_wasip1.go Transport":           "likewise",
 }
 
 // constant are the calls whose result never changes.
