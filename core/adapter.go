@@ -71,8 +71,9 @@ type Adapter struct {
 	SignUp func(ctx context.Context, s SignUp) (*User, *AdapterSession, error)
 	// SignIn changes a known user, links, and starts a session at once, or does nothing. An unknown
 	// user is an error, and so is a Credential that the user does not have; another user's address
-	// or account, a credential to store that is stored, or a counter that did not grow ErrConflict.
-	// What has changed since FindUser gave Revision is no error: it goes by what is stored by now.
+	// or account, a credential to store that is stored, or a counter that did not grow ErrConflict,
+	// and so are By and BySession where they lead to this user no longer. Apart from that it goes by
+	// what is stored by now, whatever has changed since FindUser gave Revision.
 	SignIn func(ctx context.Context, s SignIn) (*User, *AdapterSession, error)
 
 	// Users lists users, a page at a time: empty cursor first, empty next last. A page may be empty.
@@ -128,6 +129,8 @@ type SignIn struct {
 	Credential    *Authenticator  // a passkey that has just signed: its CredentialID and new Counter, stored by UpdateAuthenticatorCounter's rule; nil: none
 	Session       *AdapterSession // to start; nil: none
 	EndedSession  string          // token of a session that ends with this sign-in; empty: none
+	By            UserQuery       // the account, else the address, that says who it is, and must still; zero: none
+	BySession     string          // token of the session that says who it is, and must still; empty: none
 	Revision      any             // FoundUser.Revision, if it was this user that was found
 }
 

@@ -153,22 +153,30 @@ func (x *exchange) emailLogin(user *User, account *Account, found *FoundUser) (*
 			return nil, err
 		}
 	}
-	for try := 0; found.User == nil; try++ {
-		fresh := *user
-		fresh.EmailVerified = x.now
-		entered, err := x.register(account, SignUp{User: fresh}, nil)
+	for try := 0; ; try++ {
+		entered, err := x.emailEnter(user, account, found)
 		switch {
 		case !isTaken(err):
 			return entered, err
 		case try == mostRaces:
-			return nil, fail(ErrAdapter, "an address is taken, and nobody has it", err)
+			return nil, fail(ErrAdapter, "who has an address keeps changing", err)
 		}
-		// Another link of the address was quicker: its user is there by now, or about to be.
+		// Another link of the address was quicker, or its user has just got another one.
 		if found, err = x.findUser(UserQuery{Email: user.Email}); err != nil {
 			return nil, err
 		}
 	}
-	return x.enter(found.User, account, SignIn{User: User{EmailVerified: x.now}, Revision: found.Revision}, nil)
+}
+
+// emailEnter signs in who was found to have the address of user, else a new user.
+func (x *exchange) emailEnter(user *User, account *Account, found *FoundUser) (*login, error) {
+	if found.User == nil {
+		fresh := *user
+		fresh.EmailVerified = x.now
+		return x.register(account, SignUp{User: fresh}, nil)
+	}
+	s := SignIn{User: User{EmailVerified: x.now}, By: UserQuery{Email: user.Email}, Revision: found.Revision}
+	return x.enter(found.User, account, s, nil)
 }
 
 // NormalizeEmail gives the form of an address under which it is stored, sent to and compared:

@@ -45,9 +45,9 @@ func (x *exchange) login(profile *User, account *Account, found *FoundUser) (*lo
 	return out, err
 }
 
-// mayHaveChanged reports whether the SignIn callback could have changed what was found without
-// anything that follows noticing it. A commit notices; single methods do not, and neither does
-// who is refused, or has nothing left to store.
+// mayHaveChanged reports whether what was found must be looked up again because the SignIn callback
+// may have changed it. It needn't where SignUp or SignIn follows: they check it. Nothing follows
+// for a known user under the jwt strategy, nor for one who is about to be refused.
 func (x *exchange) mayHaveChanged(found *FoundUser) bool {
 	if x.config.Callbacks.SignIn == nil {
 		return false
@@ -63,15 +63,16 @@ func (x *exchange) loginAs(now *User, found *FoundUser, profile *User, account *
 	case found.Account != nil && now != nil && found.User.ID != now.ID:
 		return nil, fail(ErrOAuthAccountNotLinked, "the account belongs to another user than the one who is signed in", nil)
 	case found.Account != nil:
-		return x.enter(found.User, account, SignIn{Revision: found.Revision}, nil)
+		by := UserQuery{Provider: account.Provider, ProviderAccountID: account.ProviderAccountID}
+		return x.enter(found.User, account, SignIn{By: by, Revision: found.Revision}, nil)
 	case now != nil:
-		return x.enter(now, account, SignIn{Account: x.accountToKeep(now, account)}, profile)
+		return x.enter(now, account, SignIn{Account: x.accountToKeep(now, account), BySession: x.storedSession()}, profile)
 	case found.User == nil:
 		return x.register(account, SignUp{User: *profile, Account: x.accountToKeep(profile, account)}, profile)
 	case !x.provider.oauth.AllowDangerousEmailAccountLinking:
 		return nil, fail(ErrOAuthAccountNotLinked, "another user has the account's e-mail address", nil)
 	}
-	s := SignIn{Account: x.accountToKeep(found.User, account), Revision: found.Revision}
+	s := SignIn{Account: x.accountToKeep(found.User, account), By: UserQuery{Email: profile.Email}, Revision: found.Revision}
 	return x.enter(found.User, account, s, profile)
 }
 
@@ -121,7 +122,15 @@ func (x *exchange) startSession(userID string) (*AdapterSession, string) {
 	if generate == nil {
 		generate = randomUUID
 	}
-	return &AdapterSession{SessionToken: generate(), UserID: userID, Expires: x.now.Add(x.maxAge)}, x.sessionCookie()
+	return &AdapterSession{SessionToken: generate(), UserID: userID, Expires: x.now.Add(x.maxAge)}, x.storedSession()
+}
+
+// storedSession is the token of the session under the database strategy that the browser has.
+func (x *exchange) storedSession() string {
+	if x.strategy != StrategyDatabase {
+		return ""
+	}
+	return x.sessionCookie()
 }
 
 // current finds out who is signed in already. A token that can't be read means nobody (fact

@@ -62,9 +62,10 @@ func (x *exchange) authenticateWithPasskey() (reply, error) {
 		return reply{}, fail(ErrAccountNotLinked, "the passkey belongs to another user than the one who is signed in", nil)
 	}
 	signed := &Authenticator{CredentialID: known.CredentialID, Counter: told.Counter}
-	entered, err := x.enter(user, account, SignIn{Credential: signed, Revision: found.Revision}, nil)
+	by := UserQuery{Provider: account.Provider, ProviderAccountID: account.ProviderAccountID}
+	entered, err := x.enter(user, account, SignIn{Credential: signed, By: by, Revision: found.Revision}, nil)
 	if isTaken(err) {
-		return reply{}, fail(ErrWebAuthnVerification, "the counter has just been used by another answer", err)
+		return reply{}, fail(ErrWebAuthnVerification, "the counter has just been used by another answer, or the account was unlinked", err)
 	}
 	if err != nil {
 		return reply{}, err
@@ -129,7 +130,7 @@ func (x *exchange) registerPasskey() (reply, error) {
 	key.UserID = user.ID
 	switch {
 	case !c.IsNew:
-		entered, err = x.enter(user, account, SignIn{Account: kept, Authenticator: key}, user)
+		entered, err = x.enter(user, account, SignIn{Account: kept, Authenticator: key, BySession: x.storedSession()}, user)
 	case found.User != nil: // nobody has verified the address, so the one who has it is not touched
 		return reply{}, fail(ErrAccountNotLinked, "another user has the e-mail address", nil)
 	default:

@@ -56,8 +56,10 @@ func (r *Records) link(ctx context.Context, c *change, u *userRecord, a *core.Ac
 	if !r.isFree(ctx, c.view, key, u.ID) {
 		return conflict("another user has the account")
 	}
+	var before accountRecord
+	r.load(ctx, c.view, key, &before)
 	c.put(key, &accountRecord{
-		User: u.ID, Provider: a.Provider, ProviderAccountID: a.ProviderAccountID, Type: string(a.Type),
+		header: before.header, User: u.ID, Provider: a.Provider, ProviderAccountID: a.ProviderAccountID, Type: string(a.Type),
 		AccessToken: a.AccessToken, RefreshToken: a.RefreshToken, IDToken: a.IDToken, Scope: a.Scope, TokenType: a.TokenType,
 		ExpiresIn: a.ExpiresIn, ExpiresAt: a.ExpiresAt, SessionState: a.SessionState, Extra: a.Extra,
 	}, keyOf(kindUser, u.ID), time.Time{})

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/edgeauth/edgeauth/core"
+	"github.com/edgeauth/edgeauth/kvadapter/kv"
 )
 
 // Options say how records are kept. The zero value is right for a store alone.
@@ -45,6 +46,7 @@ type Records struct {
 	cache     Cache
 	cacheFor  time.Duration
 	prefix    string
+	sleep     func(ctx context.Context, d time.Duration) error
 	waitUntil func(ctx context.Context, f func(context.Context))
 	log       func(ctx context.Context, key string, err error)
 }
@@ -69,6 +71,12 @@ func Open(store Store, o Options) *Records {
 	}
 	if r.waitUntil == nil {
 		r.waitUntil = func(ctx context.Context, f func(context.Context)) { f(ctx) }
+	}
+	r.sleep = sleep
+	for _, platform := range []any{store, o.Cache} {
+		if s, ok := platform.(kv.Sleeper); ok {
+			r.sleep = s.Sleep
+		}
 	}
 	if r.store == nil && o.Cache != nil && o.InsecureReplayAndDuplicates {
 		r.store, r.cache = cacheStore{o.Cache}, nil
@@ -127,6 +135,8 @@ var (
 	ErrBusy = errors.New("kvadapter: the record keeps changing")
 	// ErrTooMany is the error for a user's 101st account or passkey.
 	ErrTooMany = errors.New("kvadapter: a user has at most 100 accounts and passkeys")
+	// ErrDamaged is the error of [Records.SignOutEverywhere] for a user whose record can't be read.
+	ErrDamaged = errors.New("kvadapter: the user's record is damaged")
 	// ErrText is the error for an ID or an address that is not UTF-8, which JSON can't hold.
 	ErrText = errors.New("kvadapter: an ID or address is not UTF-8")
 	// ErrRefused is the error of [Records.SignOutEverywhere] where the adapter has no methods.

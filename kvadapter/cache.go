@@ -74,25 +74,21 @@ func (r *Records) putCopy(ctx context.Context, key string, value []byte, until t
 	}
 }
 
-// updateCache brings the cache up to date after a commit: beside the answer, except that the mark
-// of a single session is there before it, so that the browser's next request sees it.
+// updateCache brings the cache up to date after a commit, beside the answer.
 func (r *Records) updateCache(ctx context.Context, c *change) {
-	switch {
-	case r.cache == nil || len(c.ended)+len(c.stale) == 0:
-	case len(c.ended) == 1 && len(c.stale) == 0:
-		r.putMark(ctx, c.ended[0])
-	default:
-		r.waitUntil(ctx, func(ctx context.Context) {
-			var wg sync.WaitGroup
-			for _, session := range c.ended {
-				wg.Go(func() { r.putMark(ctx, session) })
-			}
-			for _, session := range c.stale {
-				wg.Go(func() { r.deleteCopy(ctx, session) })
-			}
-			wg.Wait()
-		})
+	if r.cache == nil || len(c.ended)+len(c.stale) == 0 {
+		return
 	}
+	r.waitUntil(ctx, func(ctx context.Context) {
+		var wg sync.WaitGroup
+		for _, session := range c.ended {
+			wg.Go(func() { r.putMark(ctx, session) })
+		}
+		for _, session := range c.stale {
+			wg.Go(func() { r.deleteCopy(ctx, session) })
+		}
+		wg.Wait()
+	})
 }
 
 // putMark puts a mark in the place of a copy, for longer than any copy lasts.

@@ -103,6 +103,9 @@ func (c *change) delete(key string) {
 	c.writes = append(c.writes, Write{Key: c.records.prefix + key})
 }
 
+// errUnread is that a plan needs more than what was seen before: everything is read then.
+var errUnread = errors.New("kvadapter: a record was not read")
+
 // mostTries bounds how often a commit is tried. With the pauses in between it takes hundreds of
 // others at one record, for a minute, to fail.
 const mostTries = 40
@@ -173,8 +176,9 @@ func (r *Records) tryCommit(ctx context.Context, c *change) (bool, error) {
 	return r.store.Commit(ctx, c.checks, c.writes)
 }
 
-// look finds out whether a commit has happened: then at least one record says that this one
-// wrote it, or all that it deleted is gone. unchanged is whether it could still happen.
+// look finds out about a commit whose answer was lost. It has landed if a record says that this
+// commit wrote it, or, if it wrote none, if what it was to delete is gone, be it by somebody else.
+// unchanged is that every check still holds: it has not happened, and still could.
 func (r *Records) look(ctx context.Context, c *change) (landed, unchanged bool, err error) {
 	var keys []string
 	for _, check := range c.checks {
@@ -216,10 +220,11 @@ const longestPause = 2 * time.Second
 // the longer, the more often this one was too late. took is how long an attempt takes.
 func (r *Records) pause(ctx context.Context, lost int, took time.Duration) error {
 	window := min(took<<min(2*lost+1, 10), longestPause)
-	d := mathrand.N(max(window, 1))
-	if s, ok := r.store.(kv.Sleeper); ok {
-		return s.Sleep(ctx, d)
-	}
+	return r.sleep(ctx, mathrand.N(max(window, 1)))
+}
+
+// sleep is for platforms on which Go's timers can be waited for.
+func sleep(ctx context.Context, d time.Duration) error {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {

@@ -117,23 +117,26 @@ func (r *Records) updateSession(ctx context.Context, to core.AdapterSession) (*c
 	return s.session(to.SessionToken), nil
 }
 
-// isRefreshed reports whether somebody has done since what a refresh is about to do.
+// isRefreshed reports whether another refresh has extended the session since it was seen, to
+// about the same end.
 func isRefreshed(seen int64, now *sessionRecord, expires time.Time) bool {
 	return seen < now.Expires && expires.Sub(fromMillis(now.Expires)).Abs() <= sameRefresh
 }
 
-// deleteSession ends a session, and takes it out of its user's index.
+// deleteSession ends a session, and takes it out of its user's index. The mark in the cache is
+// there before it returns, so that the browser's next request sees it. A session that was there
+// at first and is gone when an answer was lost has been ended by this call or by another.
 func (r *Records) deleteSession(ctx context.Context, token string) (*core.AdapterSession, error) {
 	key := keyOf(kindSession, token)
 	var s *sessionRecord
 	err := r.transact(ctx, nil, []string{key}, func(v *view, c *change) error {
-		if s = (&sessionRecord{}); !r.load(ctx, v, key, s) {
-			s = nil
+		found := &sessionRecord{}
+		if !r.load(ctx, v, key, found) {
 			return nil
 		}
+		s = found
 		c.check(key)
 		c.delete(key)
-		c.ended = []string{key}
 		if u := r.loadUser(ctx, v, s.User); u != nil {
 			delete(u.Sessions, key)
 			c.putUser(u)
@@ -142,6 +145,9 @@ func (r *Records) deleteSession(ctx context.Context, token string) (*core.Adapte
 	})
 	if err != nil || s == nil {
 		return nil, err
+	}
+	if r.cache != nil {
+		r.putMark(ctx, key)
 	}
 	return s.session(token), nil
 }

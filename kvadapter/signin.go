@@ -2,7 +2,6 @@ package kvadapter
 
 import (
 	"context"
-	"errors"
 	"maps"
 	"slices"
 	"time"
@@ -65,20 +64,24 @@ func (r *Records) signUp(ctx context.Context, s core.SignUp) (*core.User, *core.
 	}
 	keys = append(keys, gainedKeys(s.Account, s.Authenticator, s.Session)...)
 	var u *userRecord
-	var elsewhere string
 	seen := &view{}
+	if s.EndedSession != "" {
+		keys, seen = append(keys, keyOf(kindSession, s.EndedSession)), nil
+	}
 	err := r.transact(ctx, seen, keys, func(v *view, c *change) error {
-		if v != seen && r.loadUser(ctx, v, s.User.ID) != nil {
+		if r.loadUser(ctx, v, s.User.ID) != nil {
 			return conflict("another user has the ID")
 		}
 		u = &userRecord{profile: profileOf(&s.User)}
 		if err := r.takeAddress(ctx, c, u, ""); err != nil {
 			return err
 		}
-		elsewhere = u.endIfMine(c, s.EndedSession)
+		if err := r.endBefore(ctx, c, u, s.EndedSession); err != nil {
+			return err
+		}
 		return r.complete(ctx, c, u, s.Account, s.Authenticator, s.Session)
 	})
-	return r.entered(ctx, u, s.Session, elsewhere, err)
+	return entered(u, s.Session, err)
 }
 
 // signIn changes a user and stores what they gain by it. Any method that changes a user is one.
@@ -96,14 +99,23 @@ func (r *Records) signIn(ctx context.Context, s core.SignIn) (*core.User, *core.
 		credential = keyOf(kindPasskey, s.Credential.CredentialID)
 		keys = append(keys, credential)
 	}
+	if s.EndedSession != "" {
+		keys = append(keys, keyOf(kindSession, s.EndedSession))
+	}
+	if s.By.Provider != "" {
+		keys = append(keys, keyOf(kindAccount, s.By.Provider, s.By.ProviderAccountID))
+	}
 	seen, _ := s.Revision.(*view)
 	if seen != nil && !seen.has(userKey) {
 		seen = nil
 	}
 	var u *userRecord
-	var elsewhere string
 	err := r.transact(ctx, seen, keys, func(v *view, c *change) error {
-		if u = r.loadUser(ctx, v, s.User.ID); u == nil {
+		u = r.loadUser(ctx, v, s.User.ID)
+		if !r.leadsTo(ctx, v, &s, u) {
+			return conflict("what the user was found by is no longer theirs")
+		}
+		if u == nil {
 			return ErrNoUser
 		}
 		before := u.profile
@@ -123,10 +135,33 @@ func (r *Records) signIn(ctx context.Context, s core.SignIn) (*core.User, *core.
 				return ErrNoAuthenticator
 			}
 		}
-		elsewhere = u.endIfMine(c, s.EndedSession)
+		if err := r.endBefore(ctx, c, u, s.EndedSession); err != nil {
+			return err
+		}
 		return r.complete(ctx, c, u, s.Account, s.Authenticator, s.Session)
 	})
-	return r.entered(ctx, u, s.Session, elsewhere, err)
+	return entered(u, s.Session, err)
+}
+
+// leadsTo reports whether what a user was found by is theirs. All of it changes with the user's
+// record, which the commit checks.
+func (r *Records) leadsTo(ctx context.Context, v *view, s *core.SignIn, u *userRecord) bool {
+	if u == nil {
+		return s.By == core.UserQuery{} && s.BySession == ""
+	}
+	isTheirs := true
+	switch {
+	case s.By.Provider != "":
+		var a accountRecord
+		isTheirs = r.load(ctx, v, keyOf(kindAccount, s.By.Provider, s.By.ProviderAccountID), &a) && a.User == u.ID
+	case s.By.Email != "":
+		isTheirs = u.Email == s.By.Email
+	}
+	if s.BySession != "" {
+		end, lives := u.Sessions[keyOf(kindSession, s.BySession)]
+		isTheirs = isTheirs && lives && !hasEnded(end)
+	}
+	return isTheirs
 }
 
 // gainedKeys are the keys of what a user gains. Each may be nil.
@@ -143,14 +178,34 @@ func gainedKeys(a *core.Account, p *core.Authenticator, s *core.AdapterSession) 
 	return keys
 }
 
-// endIfMine ends a session that is the user's. It gives the token of any other one.
-func (u *userRecord) endIfMine(c *change, token string) string {
+// endBefore ends the session that the browser had before. It may be another user's, which takes
+// a read that includes it.
+func (r *Records) endBefore(ctx context.Context, c *change, u *userRecord, token string) error {
 	key := keyOf(kindSession, token)
-	if _, mine := u.Sessions[key]; !mine {
-		return token
+	if token == "" {
+		return nil
 	}
-	u.endSession(c, key)
-	return ""
+	if _, mine := u.Sessions[key]; mine {
+		u.endSession(c, key)
+		return nil
+	}
+	if !slices.ContainsFunc(c.view.entries, func(e Entry) bool { return e.Key == key }) {
+		return errUnread
+	}
+	var s sessionRecord
+	if !r.load(ctx, c.view, key, &s) {
+		return nil
+	}
+	c.check(key)
+	if s.User == u.ID {
+		u.endSession(c, key)
+	} else if other := r.loadUser(ctx, c.view, s.User); other != nil {
+		other.endSession(c, key)
+		c.putUser(other)
+	} else {
+		c.delete(key)
+	}
+	return nil
 }
 
 // complete adds to a change what a user gains, and the user.
@@ -177,22 +232,14 @@ func (r *Records) complete(ctx context.Context, c *change, u *userRecord, a *cor
 	return nil
 }
 
-// entered is the answer of signUp and signIn. elsewhere is the token of a session that was to end
-// and is none of the user's: it ends in a commit of its own.
-func (r *Records) entered(ctx context.Context, u *userRecord, s *core.AdapterSession, elsewhere string, err error) (*core.User, *core.AdapterSession, error) {
+// entered is the answer of signUp and signIn.
+func entered(u *userRecord, s *core.AdapterSession, err error) (*core.User, *core.AdapterSession, error) {
 	if err != nil {
 		return nil, nil, err
 	}
 	user, err := u.fresh()
-	if elsewhere != "" {
-		_, err2 := r.deleteSession(ctx, elsewhere)
-		err = errors.Join(err, err2)
-	}
-	if err != nil {
-		return nil, nil, err
-	}
-	if s == nil {
-		return user, nil, nil
+	if err != nil || s == nil {
+		return user, nil, err
 	}
 	return user, &core.AdapterSession{SessionToken: s.SessionToken, UserID: user.ID, Expires: s.Expires.Truncate(time.Millisecond)}, nil
 }

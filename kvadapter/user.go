@@ -80,7 +80,8 @@ func (u *userRecord) disown(key string) {
 func (u *userRecord) addSession(c *change, key string, expires int64) {
 	for other, end := range u.Sessions {
 		if other != key && hasEnded(end) {
-			u.endSession(c, other)
+			delete(u.Sessions, other)
+			c.delete(other)
 		}
 	}
 	_, known := u.Sessions[key]
@@ -174,12 +175,15 @@ func (r *Records) updateUser(ctx context.Context, change core.User) (*core.User,
 func (r *Records) deleteUser(ctx context.Context, id string) error {
 	key := keyOf(kindUser, id)
 	return r.transact(ctx, nil, []string{key}, func(v *view, c *change) error {
-		u := r.loadUser(ctx, v, id)
-		if u == nil {
+		if !v.has(key) {
 			return nil
 		}
 		c.check(key)
 		c.delete(key)
+		u := r.loadUser(ctx, v, id)
+		if u == nil { // damaged: what is left belongs to nobody, and shows nobody
+			return nil
+		}
 		for session := range u.Sessions {
 			u.endSession(c, session)
 		}
@@ -194,13 +198,18 @@ func (r *Records) deleteUser(ctx context.Context, id string) error {
 }
 
 // SignOutEverywhere ends all sessions of a user that had begun before the call. With a cache,
-// one of them may be seen for as long as Options.CacheFor says. An unknown user has none.
+// one of them may be seen for as long as Options.CacheFor says. An unknown user has none. A user
+// whose record can't be read is [ErrDamaged]: DeleteUser ends the sessions even then.
 func (r *Records) SignOutEverywhere(ctx context.Context, userID string) error {
 	if r.refusal != "" {
 		return ErrRefused
 	}
-	return r.transact(ctx, nil, []string{keyOf(kindUser, userID)}, func(v *view, c *change) error {
+	key := keyOf(kindUser, userID)
+	return r.transact(ctx, nil, []string{key}, func(v *view, c *change) error {
 		u := r.loadUser(ctx, v, userID)
+		if u == nil && v.has(key) {
+			return ErrDamaged
+		}
 		if u == nil || len(u.Sessions) == 0 {
 			return nil
 		}

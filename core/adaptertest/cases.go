@@ -76,6 +76,7 @@ var cases = [...]testCase{
 	{"signin/counter", "SignIn stores a counter by the rule of UpdateAuthenticatorCounter, or nothing at all", signInCounter},
 	{"signin/ended", "the session that ends with a sign-in ends, whose ever it is, and no other", signInEnded},
 	{"signin/revision", "SignIn with a Revision that is out of date goes by what is stored by now", signInRevision},
+	{"signin/by", "SignIn is ErrConflict if the account, the address or the session that led to the user does so no longer", signInBy},
 	{"signin/race", "of concurrent SignUps with one address one stores its user, and the others nothing", signInRace},
 	{"signin/together", "concurrent SignIns of one user all count, and DeleteUser finds what they stored", signInTogether},
 	{"signin/deletion-race", "nothing is left of a user who was deleted while signing in", signInDeletion},

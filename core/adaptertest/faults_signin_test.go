@@ -224,6 +224,10 @@ var signInFaults = []fault{
 				return nil
 			})(m, a)
 		}},
+	{"SignIn doesn't ask by what account or address", []string{"signin/by"},
+		onSignIn(func(_ *memory, s *core.SignIn) error { s.By = core.UserQuery{}; return nil })},
+	{"SignIn doesn't ask by what session", []string{"signin/by"},
+		onSignIn(func(_ *memory, s *core.SignIn) error { s.BySession = ""; return nil })},
 	{"SignIn looks the user up, then stores", []string{"signin/deletion-race"},
 		func(m *memory, a *core.Adapter) {
 			a.SignIn = func(ctx context.Context, s core.SignIn) (*core.User, *core.AdapterSession, error) {
@@ -258,6 +262,8 @@ var signInFaults = []fault{
 		func(m *memory, a *core.Adapter) {
 			a.Users = func(ctx context.Context, cursor string) ([]core.User, string, error) {
 				page, next, err := m.listUsers(ctx, cursor)
+				m.mu.Lock()
+				defer m.mu.Unlock()
 				if user := m.user(cursor); user != nil {
 					page = append(page, *user)
 				}
@@ -268,9 +274,11 @@ var signInFaults = []fault{
 		func(m *memory, a *core.Adapter) {
 			var gone []core.User
 			a.DeleteUser = func(ctx context.Context, id string) error {
+				m.mu.Lock()
 				if user := m.user(id); user != nil {
 					gone = append(gone, *user)
 				}
+				m.mu.Unlock()
 				return m.deleteUser(ctx, id)
 			}
 			a.Users = func(ctx context.Context, cursor string) ([]core.User, string, error) {

@@ -51,6 +51,9 @@ func (m *memory) signIn(ctx context.Context, s core.SignIn) (*core.User, *core.A
 		return nil, nil, err
 	}
 	defer m.mu.Unlock()
+	if !m.leadsTo(s.By, s.BySession, s.User.ID) {
+		return nil, nil, conflict("what the user was found by is no longer theirs")
+	}
 	user, ok := m.users[s.User.ID]
 	if !ok {
 		return nil, nil, errors.New("adaptertest: no such user")
@@ -75,6 +78,21 @@ func (m *memory) signIn(ctx context.Context, s core.SignIn) (*core.User, *core.A
 	m.change(user, s.User)
 	m.add(s.Account, s.Authenticator)
 	return m.user(user.ID), m.rotate(s.Session, s.EndedSession), nil
+}
+
+// leadsTo reports whether what a user was found by is theirs.
+func (m *memory) leadsTo(by core.UserQuery, session, userID string) bool {
+	isTheirs := true
+	if by.Provider != "" {
+		a := m.account(by.Provider, by.ProviderAccountID)
+		isTheirs = a != nil && a.UserID == userID
+	} else if by.Email != "" {
+		isTheirs = m.users[userID].Email == by.Email
+	}
+	if session != "" {
+		isTheirs = isTheirs && m.sessions[session].UserID == userID
+	}
+	return isTheirs
 }
 
 // mayAdd finds out whether somebody has the account or the credential of a sign-in.

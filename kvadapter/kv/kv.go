@@ -36,7 +36,8 @@ type Lister interface {
 	// List gives what is stored under keys that begin with prefix, each as the write that would
 	// store it again, in no order. A page has at most 1,000 of them. The first call passes
 	// an empty cursor, later ones the previous next; an empty next means that was the last page,
-	// and a page may be empty before that. What is written meanwhile may be missing.
+	// and a page may be empty before that. What is written meanwhile may be missing, and a record may
+	// come twice.
 	List(ctx context.Context, prefix, cursor string) (page []Write, next string, err error)
 }
 

@@ -51,11 +51,21 @@ func (s *Store) Get(ctx context.Context, keys ...string) ([]kv.Entry, error) {
 
 // entry gives an entry, and what it refers to.
 func (s *Store) entry(key string) (kv.Entry, string) {
-	r, ok := s.live(key)
-	if !ok {
+	version := s.version(key)
+	if version == "" {
 		return kv.Entry{Key: key}, ""
 	}
-	return kv.Entry{Key: key, Value: bytes.Clone(r.value), Version: strconv.FormatUint(r.version, 36)}, r.ref
+	r := s.records[key]
+	return kv.Entry{Key: key, Value: bytes.Clone(r.value), Version: version}, r.ref
+}
+
+// version gives that of a key, empty if it is absent.
+func (s *Store) version(key string) string {
+	r, ok := s.live(key)
+	if !ok {
+		return ""
+	}
+	return strconv.FormatUint(r.version, 36)
 }
 
 func (s *Store) live(key string) (record, bool) {
@@ -73,7 +83,7 @@ func (s *Store) Commit(ctx context.Context, checks []kv.Check, writes []kv.Write
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, c := range checks {
-		if e, _ := s.entry(c.Key); e.Version != c.Version {
+		if s.version(c.Key) != c.Version {
 			return false, nil
 		}
 	}

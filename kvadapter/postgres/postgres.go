@@ -71,6 +71,7 @@ func (s *Store) Get(ctx context.Context, keys ...string) ([]kv.Entry, error) {
 	}
 	found := make(map[string]record, 2*len(keys))
 	err := s.read(ctx, "reading", func(ctx context.Context) error {
+		clear(found) // of an attempt that broke off
 		rows, err := s.pool.Query(ctx, s.sql.get, byteStrings(keys))
 		if err != nil {
 			return err
