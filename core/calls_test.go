@@ -131,6 +131,15 @@ func TestSignInCallbackChangesRecords(t *testing.T) {
 				return err
 			}
 			enter("hub", "1 Countess")
+			change = func(account *core.Account) error { // the account is nobody's, the address still hers
+				return store.UnlinkAccount(t.Context(), account.Provider, account.ProviderAccountID)
+			}
+			told = nil
+			b := newBrowser(t, auth)
+			p.signIn(b, "hub").wantRedirect(t, site+"/auth/signin?error=OAuthAccountNotLinked")
+			if len(told) != 0 || b.user() != "" {
+				t.Errorf("%s: told %q, %q is signed in by an account that was unlinked", strategy, told, b.user())
+			}
 		}
 	})
 }
