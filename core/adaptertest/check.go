@@ -14,8 +14,8 @@ import (
 )
 
 const (
-	crowd  = 100 // how many call at once in the cases that race
-	rounds = 10  // how often they do
+	crowd  = 30 // how many call at once in the cases that race: with more, a distant store takes minutes
+	rounds = 10 // how often they do
 )
 
 // A check is one case at work: the adapter, and what is demanded of its answers. A demand
