@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"errors"
 	"maps"
-	"reflect"
 	"time"
 
 	"github.com/edgeauth/edgeauth/core"
@@ -71,12 +70,6 @@ func (p *profile) change(to *core.User) {
 	if to.Extra != nil {
 		p.Extra = to.Extra
 	}
-}
-
-// looksLike reports whether a session shows the same of two profiles. That an address was verified
-// once more, as at every sign-in by e-mail, is nothing new.
-func (p *profile) looksLike(other *profile) bool {
-	return (p.EmailVerified == 0) == (other.EmailVerified == 0) && p.Name == other.Name && p.Email == other.Email && p.Image == other.Image && reflect.DeepEqual(p.Extra, other.Extra)
 }
 
 func millis(t time.Time) int64 {

@@ -3,6 +3,7 @@ package kvadapter
 import (
 	"context"
 	"maps"
+	"reflect"
 	"slices"
 	"time"
 
@@ -123,7 +124,7 @@ func (r *Records) signIn(ctx context.Context, s core.SignIn) (*core.User, *core.
 		if err := r.takeAddress(ctx, c, u, before.Email); err != nil {
 			return err
 		}
-		if !u.looksLike(&before) {
+		if !reflect.DeepEqual(u.profile, before) {
 			c.stale = slices.Collect(maps.Keys(u.Sessions))
 		}
 		if credential != "" {
