@@ -131,7 +131,7 @@ func buildWorker(t *testing.T, pkg string) string {
 	goroot := strings.TrimSpace(run(t, ".", nil, "go", "env", "GOROOT"))
 	for _, file := range []string{
 		filepath.Join(goroot, "lib", "wasm", "wasm_exec.js"),
-		filepath.Join(tools, "worker.mjs"), filepath.Join(tools, "program.mjs"), filepath.Join(tools, "calls.mjs"), filepath.Join(tools, "store.mjs"),
+		filepath.Join(tools, "worker.mjs"), filepath.Join(tools, "program.mjs"), filepath.Join(tools, "calls.mjs"), filepath.Join(tools, "store.mjs"), filepath.Join(tools, "records.mjs"),
 	} {
 		raw, err := os.ReadFile(file)
 		if err == nil {
