@@ -143,8 +143,8 @@ func accountRace(c *check) {
 	c.addUsers(users[:]...)
 	for round := range rounds {
 		id := fmt.Sprint(round)
-		errs := make([]error, crowd)
-		c.together(crowd, func(i int) {
+		errs := make([]error, c.crowd)
+		c.together(c.crowd, func(i int) {
 			errs[i] = c.LinkAccount(c.ctx, githubAccount(users[i%2], id))
 		})
 		owner := 0

@@ -106,8 +106,8 @@ func authenticatorRace(c *check) {
 	want := [2][]core.Authenticator{}
 	for round := range rounds {
 		id := fmt.Sprintf("QUFB%04d", round)
-		errs := make([]error, crowd)
-		c.together(crowd, func(i int) {
+		errs := make([]error, c.crowd)
+		c.together(c.crowd, func(i int) {
 			_, errs[i] = c.CreateAuthenticator(c.ctx, passkey(users[i%2], id))
 		})
 		owner := c.onlyWinner("CreateAuthenticator of one credential", errs) % 2
@@ -159,9 +159,9 @@ func authenticatorCounterRace(c *check) {
 	a := passkey(ada, "QUFB")
 	c.addAuthenticators(a)
 	for round := range rounds {
-		errs := make([]error, crowd)
+		errs := make([]error, c.crowd)
 		a.Counter = uint32(round + 1)
-		c.together(crowd, func(i int) {
+		c.together(c.crowd, func(i int) {
 			_, errs[i] = c.UpdateAuthenticatorCounter(c.ctx, a.CredentialID, a.Counter)
 		})
 		c.onlyWinner("UpdateAuthenticatorCounter to one counter", errs)
@@ -174,14 +174,14 @@ func authenticatorCounterRace(c *check) {
 		err          error
 	}
 	var clock atomic.Int64
-	uses := make([]use, crowd)
-	c.together(crowd, func(i int) {
-		u := use{counter: a.Counter + 1 + uint32(i*37%crowd), began: clock.Add(1)} // 37 and the crowd share no divisor
+	uses := make([]use, c.crowd)
+	c.together(c.crowd, func(i int) {
+		u := use{counter: a.Counter + 1 + uint32(i*37%c.crowd), began: clock.Add(1)} // 37 and the crowd share no divisor
 		_, u.err = c.UpdateAuthenticatorCounter(c.ctx, a.CredentialID, u.counter)
 		u.ended = clock.Add(1)
 		uses[i] = u
 	})
-	highest := a.Counter + crowd
+	highest := a.Counter + uint32(c.crowd)
 	for _, u := range uses {
 		switch {
 		case u.err != nil && u.counter == highest:

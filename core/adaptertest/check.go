@@ -13,16 +13,15 @@ import (
 	"github.com/edgeauth/edgeauth/core"
 )
 
-const (
-	crowd  = 30 // how many call at once in the cases that race: with more, a distant store takes minutes
-	rounds = 10 // how often they do
-)
+// rounds is how often the cases that race do so.
+const rounds = 10
 
 // A check is one case at work: the adapter, and what is demanded of its answers. A demand
 // that is not met ends the case.
 type check struct {
 	*core.Adapter
-	ctx context.Context
+	ctx   context.Context
+	crowd int // how many call at once in the cases that race
 }
 
 // whole gives a copy of the adapter in which a method that is nil ends the case.

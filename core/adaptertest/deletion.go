@@ -170,8 +170,8 @@ func deletionRace(c *check) {
 		user := person(round)
 		c.addUsers(user)
 		renamed := core.User{ID: user.ID, Name: "renamed", Email: fmt.Sprintf("renamed-%d@example.com", round)}
-		c.together(crowd, func(i int) {
-			if i == crowd/2 {
+		c.together(c.crowd, func(i int) {
+			if i == c.crowd/2 {
 				c.delete(user.ID)
 				c.absent("GetUser after DeleteUser while the user is updated", c.user(user.ID))
 				return

@@ -22,7 +22,7 @@ func Run(t *testing.T, open func(t *testing.T) *core.Adapter, options Options) {
 			if reason := one.lacks(adapter); reason != "" {
 				t.Skip(reason)
 			}
-			if err := one.try(t.Context(), adapter); err != nil {
+			if err := one.try(t.Context(), adapter, options); err != nil {
 				t.Error(err)
 			}
 		})

@@ -195,8 +195,8 @@ func sessionRace(c *check) {
 		s := sessionOf(ada, round)
 		c.addSessions(s)
 		refreshed := core.AdapterSession{SessionToken: s.SessionToken, Expires: s.Expires.Add(time.Hour)}
-		c.together(crowd, func(i int) {
-			if i == crowd/2 {
+		c.together(c.crowd, func(i int) {
+			if i == c.crowd/2 {
 				_, err := c.DeleteSession(c.ctx, s.SessionToken)
 				c.done("DeleteSession while the session is updated", err)
 				c.noSession("GetSessionAndUser after DeleteSession while the session is updated", s.SessionToken)

@@ -324,17 +324,17 @@ func signInRevision(c *check) {
 func signInRace(c *check) {
 	for round := range rounds {
 		email := fmt.Sprintf("shared-%d@example.com", round)
-		all := make([]household, crowd)
-		errs := make([]error, crowd)
+		all := make([]household, c.crowd)
+		errs := make([]error, c.crowd)
 		for i := range all {
-			all[i] = family(round*crowd + i)
+			all[i] = family(round*c.crowd + i)
 			all[i].user.Email = email
 		}
-		c.together(crowd, func(i int) { _, _, errs[i] = c.SignUp(c.ctx, all[i].signUp()) })
+		c.together(c.crowd, func(i int) { _, _, errs[i] = c.SignUp(c.ctx, all[i].signUp()) })
 		winner := c.onlyWinner("SignUp with one address", errs)
 		c.stored(all[winner])
 		for i, h := range all {
-			if h.user.Email = person(round*crowd + i).Email; i != winner {
+			if h.user.Email = person(round*c.crowd + i).Email; i != winner {
 				c.missing(h)
 			}
 		}
@@ -346,7 +346,7 @@ func signInTogether(c *check) {
 	h := family(1)
 	c.signsUp(h)
 	seen := c.find(core.UserQuery{Email: h.user.Email}).Revision
-	const places = crowd / 2 // an adapter may bound how many sessions a user has
+	places := c.crowd / 2 // an adapter may bound how many sessions a user has
 	for i := range places {
 		h.sessions, h.accounts = append(h.sessions, sessionOf(h.user, 10+i)), append(h.accounts, githubAccount(h.user, fmt.Sprint(i)))
 	}
@@ -364,12 +364,12 @@ func signInDeletion(c *check) {
 		h := family(round)
 		c.signsUp(h)
 		seen := c.find(core.UserQuery{Email: h.user.Email}).Revision
-		for i := range crowd {
-			n := round*crowd + i
+		for i := range c.crowd {
+			n := round*c.crowd + i
 			h.sessions, h.accounts = append(h.sessions, sessionOf(h.user, 1000+n)), append(h.accounts, githubAccount(h.user, fmt.Sprint(n)))
 		}
-		c.together(crowd, func(i int) {
-			if i == crowd/2 {
+		c.together(c.crowd, func(i int) {
+			if i == c.crowd/2 {
 				c.delete(h.user.ID)
 				return
 			}

@@ -68,12 +68,12 @@ func tokenRace(c *check) {
 	for round := range rounds {
 		t := invitation("ada@example.com", round)
 		c.addTokens(t)
-		answers := make([]answer, crowd)
+		answers := make([]answer, c.crowd)
 		wrong := func(i int) bool { return i%10 == 0 }
 		if round%2 == 1 {
-			wrong = func(i int) bool { return i != crowd/2 }
+			wrong = func(i int) bool { return i != c.crowd/2 }
 		}
-		c.together(crowd, func(i int) {
+		c.together(c.crowd, func(i int) {
 			identifier := t.Identifier
 			if wrong(i) {
 				identifier = strings.ToUpper(identifier)
@@ -92,7 +92,7 @@ func tokenRace(c *check) {
 			winners++
 		}
 		if winners != 1 {
-			c.failf("UseVerificationToken: %d of %d concurrent callers got the token, want 1", winners, crowd)
+			c.failf("UseVerificationToken: %d of %d concurrent callers got the token, want 1", winners, c.crowd)
 		}
 		c.absent("UseVerificationToken after the race", c.use(t.Identifier, t.Token))
 	}

@@ -129,9 +129,9 @@ func userAddressUnique(c *check) {
 func userAddressRace(c *check) {
 	for round := range rounds {
 		email := fmt.Sprintf("race-%d@example.com", round)
-		users, errs := make([]core.User, crowd), make([]error, crowd)
-		c.together(crowd, func(i int) {
-			users[i] = person(round*crowd + i)
+		users, errs := make([]core.User, c.crowd), make([]error, c.crowd)
+		c.together(c.crowd, func(i int) {
+			users[i] = person(round*c.crowd + i)
 			users[i].Email = email
 			_, errs[i] = c.CreateUser(c.ctx, users[i])
 		})
@@ -247,17 +247,17 @@ func userUpdateUnknown(c *check) {
 
 // In every other round half of the crowd are new.
 func userUpdateRace(c *check) {
-	known := make([]core.User, crowd)
+	known := make([]core.User, c.crowd)
 	for i := range known {
 		known[i] = person(i)
 	}
 	c.addUsers(known...)
 	for round := range rounds {
 		email := fmt.Sprintf("race-%d@example.com", round)
-		fresh := func(i int) core.User { return core.User{ID: person((round+1)*crowd + i).ID, Email: email} }
+		fresh := func(i int) core.User { return core.User{ID: person((round+1)*c.crowd + i).ID, Email: email} }
 		isFresh := func(i int) bool { return round%2 == 1 && i%2 == 1 }
-		errs := make([]error, crowd)
-		c.together(crowd, func(i int) {
+		errs := make([]error, c.crowd)
+		c.together(c.crowd, func(i int) {
 			if isFresh(i) {
 				_, errs[i] = c.CreateUser(c.ctx, fresh(i))
 			} else {

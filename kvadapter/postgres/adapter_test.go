@@ -16,5 +16,5 @@ func TestAdapter(t *testing.T) {
 	s := start(t, "-c", "fsync=off") // which is half of the time
 	adaptertest.Run(t, func(t *testing.T) *core.Adapter {
 		return kvadapter.New(s.open(t), kvadapter.Options{})
-	}, adaptertest.Options{})
+	}, adaptertest.Options{Crowd: 30})
 }

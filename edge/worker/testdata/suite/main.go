@@ -47,7 +47,7 @@ func testAdapter(w http.ResponseWriter, r *http.Request) {
 		options.KeyPrefix = rand.Text() // a cache can't be emptied
 		return kvadapter.New(store, options), nil
 	}
-	answer(w, adaptertest.Test(r.Context(), open, adaptertest.Options{Skip: skipped(r)}))
+	answer(w, adaptertest.Test(r.Context(), open, adaptertest.Options{Skip: skipped(r), Crowd: 30}))
 }
 
 func skipped(r *http.Request) map[string]string {
